@@ -30,7 +30,11 @@ export {
   type WorkloadRef,
 } from './backends/backend.ts';
 export { KEEP_OBJECTS } from './backends/cluster.ts';
-export { newlyUnheard, unheardTerms, type Preempts } from './backends/shared-warnings.ts';
+export {
+  newlyIgnored as newlyUnheard,
+  ignoredTerms as unheardTerms,
+  type Preempts,
+} from './backends/shared-warnings.ts';
 export type { PodField, PodList, Preparer } from './preparers/preparer.ts';
 export {
   gangHosts,

@@ -17,7 +17,7 @@ import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
 import { checkPolicyKept, preparationNeeded } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './pod-patch.ts';
-import { checkReady, saidBy, type DecisionNeed, type Policy } from './policy.ts';
+import { checkReady, answeringBackend, type DecisionNeed, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
@@ -146,7 +146,7 @@ function backendNeeded(
   const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
   if (resolved?.hosted === undefined) return undefined;
   const { backend, hosted } = resolved;
-  if (saidBy(policy, backend) !== undefined) return undefined;
+  if (answeringBackend(policy, backend) !== undefined) return undefined;
   if (before === undefined || isJudged(before, after)) {
     checkReady(policy, backend.name);
     return { of: backend, says: (ms) => hosted.ofGang(after, before, ms) };
@@ -175,7 +175,7 @@ const preparersNeeded = (
 function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readonly string[] {
   const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
   if (resolved === undefined) return [];
-  return (saidBy(policy, resolved.backend) ?? resolved.backend).warnOfUpdate?.(before, after) ?? [];
+  return (answeringBackend(policy, resolved.backend) ?? resolved.backend).warnOfUpdate?.(before, after) ?? [];
 }
 
 /** All that is asked of a new gang. */
@@ -217,7 +217,7 @@ function checkSpec(
     return { faults: [...wrong, selection.fault], warnings, backend: undefined };
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
-  const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
+  const verdicts = [(answeringBackend(policy, backend) ?? backend).validatePodGang(gang)];
   if (policy.hpc?.known === true) verdicts.push(checkPreparedGang(gang, policy.hpc, policy.preparations));
   const idle =
     policy.hpc === undefined && policy.placement?.gang !== undefined && policyNameOf(gang) !== undefined;

@@ -28,7 +28,7 @@ import {
   givePriority,
   needsGang,
 } from './pod-of-gang.ts';
-import { checkReady, saidBy, type Policy } from './policy.ts';
+import { checkReady, answeringBackend, type Policy } from './policy.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';
@@ -71,7 +71,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
 
   const { backend, notice, hosted } = selection.resolved;
   checkReady(policy, backend.name);
-  const answer = hosted && saidBy(policy, backend);
+  const answer = hosted && answeringBackend(policy, backend);
   if (hosted !== undefined && answer === undefined) {
     const seen = (): JsonObject => named.on((hosted.readsLargeLists ? entire?.() : undefined) ?? object);
     return new Needs({ of: backend, says: (ms) => hosted.ofPod(seen(), membership, ms) });

@@ -105,7 +105,7 @@ export async function answered(needs: DecisionNeed, policy: Policy, withinMs: nu
 }
 
 /** The answer of a backend, where it is one that had to be asked and was. */
-export const saidBy = ({ said }: Policy, backend: Backend): Backend | undefined =>
+export const answeringBackend = ({ said }: Policy, backend: Backend): Backend | undefined =>
   said?.of === backend ? said.says : undefined;
 
 /** @throws {TryLater} where a backend is asked before it can know anything of the cluster */

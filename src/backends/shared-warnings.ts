@@ -25,7 +25,7 @@ export interface Preempts {
 }
 
 /** Warnings for the preemption annotations of a gang that its scheduler ignores. No known scheduler has a preemption priority apart from the scheduling priority. */
-export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): string[] {
+export function ignoredTerms(gang: PodGang, { scheduler, always }: Preempts): string[] {
   const warnings: string[] = [];
   const mode = disruptionModeOfGang(gang);
   if (mode !== undefined && always !== undefined && always.mode !== mode)
@@ -37,9 +37,9 @@ export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): st
 }
 
 /** The terms that a change adds to those that the scheduler ignores. */
-export function newlyUnheard(before: PodGang, after: PodGang, preempts: Preempts): string[] {
-  const known = new Set(unheardTerms(before, preempts));
-  return unheardTerms(after, preempts).filter((warning) => !known.has(warning));
+export function newlyIgnored(before: PodGang, after: PodGang, preempts: Preempts): string[] {
+  const known = new Set(ignoredTerms(before, preempts));
+  return ignoredTerms(after, preempts).filter((warning) => !known.has(warning));
 }
 
 /** So many groups are named in one warning. */

@@ -4,13 +4,13 @@ import { quoted } from '../text/printable.ts';
 /** Where a value stands: keys and list positions from the root of the document. */
 export type ConfigPath = readonly (string | number)[];
 
-export type Severity = 'error' | 'warning';
+export type FaultSeverity = 'error' | 'warning';
 
 /** A fault that is known by its path alone, before anybody knows which line it stands on. */
 export interface PathFault {
   readonly path: ConfigPath;
   readonly message: string;
-  readonly severity: Severity;
+  readonly severity: FaultSeverity;
   /** The key itself is at fault, not its value: point at the key. */
   readonly atKey?: true;
 }
@@ -20,7 +20,7 @@ export interface ConfigFault {
   /** `scheduler.profiles[1].name`; empty for the document as a whole. */
   readonly path: string;
   readonly message: string;
-  readonly severity: Severity;
+  readonly severity: FaultSeverity;
   /** 1-based; absent where the value does not come from a file. */
   readonly line?: number;
   readonly column?: number;

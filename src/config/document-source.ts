@@ -15,7 +15,7 @@ import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
 
 /** Line and column, 1-based. */
-export interface Position {
+export interface ConfigPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -27,7 +27,7 @@ export interface DocumentSource {
   /** The text is not YAML (JSON is YAML): nothing can be said about its content. */
   readonly unreadable: boolean;
   /** Where the value at `path` stands, or the nearest that contains it. */
-  readonly locate: (path: ConfigPath, atKey?: boolean) => Position;
+  readonly locate: (path: ConfigPath, atKey?: boolean) => ConfigPosition;
 }
 
 /** What stands at a step of a path. */
@@ -113,7 +113,7 @@ const MOST_SYNTAX_FAULTS = 10;
 /** Reads one YAML or JSON document. Never throws. */
 export function readDocument(text: string): DocumentSource {
   const lines = new LineCounter();
-  const at = (offset: number): Position => {
+  const at = (offset: number): ConfigPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };

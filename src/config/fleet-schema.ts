@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, integrity, moduleConfig, moduleName } from './module-schema.ts';
+import { durationSchema, integrity, moduleConfig, moduleName } from './module-schema.ts';
 import { kindShape } from './kind-schema.ts';
 
 const kind = z.strictObject(
@@ -23,7 +23,7 @@ const estimators = z.strictObject({
     .regex(/^[^\s/{}]*\{cluster\}[^\s/{}]*:\d{1,5}$/, 'must be a host with "{cluster}" in it, and a port')
     .default('karmada-scheduler-estimator-{cluster}.karmada-system.svc:10352')
     .describe('Where they are: `{cluster}` stands for the name of the cluster.'),
-  timeout: duration('3s', 'How long all of them together may take for one binding.'),
+  timeout: durationSchema('3s', 'How long all of them together may take for one binding.'),
   tls: z
     .strictObject({
       caFile: file('Certificates of the CAs that vouch for them, as PEM.'),
@@ -97,7 +97,7 @@ export const fleetSchema = z
           .describe(
             'Hold new bindings of workloads, and let them through the FleetQueues that they name. It needs manifests/karmada/queues in Karmada’s API server.',
           ),
-        reserveAfter: duration(
+        reserveAfter: durationSchema(
           '5m',
           'From this age on room is kept for a gang that is too large for what is free in its queue: until then smaller ones pass it.',
         ),

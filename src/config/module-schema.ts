@@ -23,7 +23,7 @@ export const integrity = z
 const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
 
 /** A duration as Go writes it. */
-export const duration = (fallback: string, description: string) =>
+export const durationSchema = (fallback: string, description: string) =>
   z
     .string({ error: NOT_A_DURATION })
     .regex(GO_DURATION, NOT_A_DURATION)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SYSTEM_NAMESPACE } from '../api/names.ts';
-import { duration } from './module-schema.ts';
+import { durationSchema } from './module-schema.ts';
 
 const limits = z
   .strictObject({
@@ -35,7 +35,7 @@ export const preemptionSchema = z
       .describe(
         'Scheduler profiles whose gangs it is done for. Empty: all enabled ones whose scheduler preempts no gangs itself. Read only where mode is Act.',
       ),
-    after: duration(
+    after: durationSchema(
       '10s',
       'How long a gang has to be unschedulable first, and how long to wait before a further look.',
     ),

@@ -3,7 +3,7 @@ import { isLabelKey } from '../k8s/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
-import { kindFindings, workloadFindings, type KnownWorkload } from './workload-rules.ts';
+import { kindFindings, workloadFaults, type KnownWorkload } from './workload-rules.ts';
 import { entryFindings, PLUGINS, PREPARATIONS } from './plugin-rules.ts';
 import { parseGoDuration } from '../k8s/time.ts';
 import { selectorFindings } from './label-selector.ts';
@@ -213,7 +213,7 @@ export function applyRules(
     ...trustedAccounts(read),
     ...preemption(read, given.enabled, given.actsFor),
     ...kindFindings(read('fleet.kinds'), ['fleet', 'kinds']),
-    ...workloadFindings(read('workloads'), given.workloads),
+    ...workloadFaults(read('workloads'), given.workloads),
     ...notPositive(read, 'fleet.estimators.timeout'),
     ...[PLUGINS, PREPARATIONS].flatMap((list) => entryFindings(read(list.path.join('.')), list)),
   ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
-import { duration, integrity, moduleConfig, moduleName } from './module-schema.ts';
+import { durationSchema, integrity, moduleConfig, moduleName } from './module-schema.ts';
 import {
   authorizerSchema,
   concurrentSyncs,
@@ -57,15 +57,18 @@ const leaderElection = z
       .describe(
         'Let one replica run the loop; all answer reviews. On: the manifests start several replicas.',
       ),
-    leaseDuration: duration(
+    leaseDuration: durationSchema(
       '15s',
       'After this time without a renewal others may take the Lease. Kubernetes’ usual value.',
     ),
-    renewDeadline: duration(
+    renewDeadline: durationSchema(
       '10s',
       'A leader that cannot renew for this long stops leading. Less than leaseDuration.',
     ),
-    retryPeriod: duration('2s', 'Time between attempts to take or renew the Lease. Kubernetes’ usual value.'),
+    retryPeriod: durationSchema(
+      '2s',
+      'Time between attempts to take or renew the Lease. Kubernetes’ usual value.',
+    ),
     resourceLock: z
       .enum(['leases'])
       .default('leases')

@@ -15,7 +15,7 @@ export interface KnownWorkload {
 const LONGEST_SHORT = 20;
 
 /** What the schema cannot say of `workloads`. */
-export function workloadFindings(workloads: Json | undefined, known: readonly KnownWorkload[]): PathFault[] {
+export function workloadFaults(workloads: Json | undefined, known: readonly KnownWorkload[]): PathFault[] {
   if (!Array.isArray(workloads)) return [];
   const shorts = new Map(known.map(({ short, kind }) => [short, kind]));
   return [

@@ -24,7 +24,7 @@ export class ConformanceFailure extends Error {
 export const broken = (reason: string): ConformanceFailure => new ConformanceFailure(reason);
 
 /** A check before it is known what is checked. */
-export interface Rule<Subject> {
+export interface ConformanceRule<Subject> {
   readonly name: string;
   readonly rule: string;
   /** Names of rules without which this one says nothing. */
@@ -43,12 +43,16 @@ export type RuleTexts = readonly Pick<ConformanceCheck, 'name' | 'rule'>[];
  * @param hung names of checks that did not come to an end elsewhere: they are not run again, and count as failed
  */
 export function checksOf<Subject>(
-  rules: readonly Rule<Subject>[],
+  rules: readonly ConformanceRule<Subject>[],
   subject: Subject,
   hung: readonly string[] = [],
 ): ConformanceCheck[] {
   const byName = new Map<string, () => Promise<ConformanceOutcome>>();
-  const worked = async ({ name, needs = [], look }: Rule<Subject>): Promise<ConformanceOutcome> => {
+  const worked = async ({
+    name,
+    needs = [],
+    look,
+  }: ConformanceRule<Subject>): Promise<ConformanceOutcome> => {
     if (hung.includes(name)) throw broken('it does not come to an end');
     for (const need of needs) {
       const outcome = await byName

@@ -3,7 +3,7 @@ import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { gangRules } from './gang-rules.ts';
 import { identityRules } from './identity-rules.ts';
 import { prepareRules } from './prepare-rules.ts';
-import { priorityRules } from './priority-rules.ts';
+import { conformancePriorityRules } from './priority-rules.ts';
 import { Subject } from './subject.ts';
 import { syncRules } from './sync-rules.ts';
 import { troubleRules } from './trouble-rules.ts';
@@ -16,7 +16,7 @@ const RULES = [
   ...prepareRules,
   ...gangRules,
   ...syncRules,
-  ...priorityRules,
+  ...conformancePriorityRules,
   ...troubleRules,
 ];
 

@@ -4,7 +4,7 @@ import type { PodGang } from '../api/pod-gang.ts';
 import { messageOf } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { RELEASE_ORDERS } from '../gang/records.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { STANDS } from './identity-rules.ts';
 import { reachedOutside } from './outside-world.ts';
 import { oddGangs, sampleGang, SHAPES, type StoredGang } from './sample-gangs.ts';
@@ -39,7 +39,7 @@ function neverThrows<T>(subject: Subject, ask: (gang: PodGang) => T): T[] {
   });
 }
 
-export const gangRules: readonly Rule<Subject>[] = [
+export const gangRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'validate-pure',
     rule: 'validatePodGang() uses no clock, no chance, no timer and no I/O, and says the same twice',

@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
 import type { BackendFacts, ClusterProbe } from '../backends/cluster.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { settled, type Subject } from './subject.ts';
 
 /** Without these no backend stands, and nothing else is worth asking. */
@@ -11,7 +11,7 @@ export const STANDS: readonly string[] = ['contract-version', 'backend-name', 'i
 
 const UNKNOWN_KEY = 'noBackendHasThisSetting';
 
-export const identityRules: readonly Rule<Subject>[] = [
+export const identityRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'name',
     rule: 'the name and former names of the factory are label values of at most 63 characters',

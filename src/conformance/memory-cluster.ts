@@ -13,7 +13,7 @@ import { settled } from './subject.ts';
 
 /** What an API server does to one call. `lost`: it does what was asked, and the answer never comes. */
 export const TROUBLES = ['409 Conflict', '403 Forbidden', '500', 'a lost answer'] as const;
-export type Trouble = (typeof TROUBLES)[number] | 'silence';
+export type CallFailure = (typeof TROUBLES)[number] | 'silence';
 
 interface Stored {
   readonly resource: Resource;
@@ -27,7 +27,7 @@ export class MemoryCluster {
   /** How many calls there were. */
   calls = 0;
   /** Trouble for the call of this number, from 0. */
-  trouble: { readonly at: number; readonly what: Trouble } | undefined;
+  trouble: { readonly at: number; readonly what: CallFailure } | undefined;
   readonly #stored = new Map<string, Stored>();
   #version = 0;
 

@@ -3,7 +3,7 @@ import { isDnsSubdomain } from '../k8s/name-syntax.ts';
 import { objectName } from '../k8s/resource.ts';
 import { rules } from '../api/rules.ts';
 import { messageOf } from '../errors.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { reachedOutside } from './outside-world.ts';
 import { hpcGang, type PreparationSubject } from './preparation-subject.ts';
 import { oddGangs } from './sample-gangs.ts';
@@ -14,7 +14,7 @@ const KINDS = ['v1 ConfigMap', 'v1 Secret', 'v1 Service'];
 const titleOf = (object: JsonObject): string =>
   `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`;
 
-export const preparationGangRules: readonly Rule<PreparationSubject>[] = [
+export const preparationGangRules: readonly ConformanceRule<PreparationSubject>[] = [
   {
     name: 'validate-says',
     rule: 'validate() answers for every gang, also one that got past admission, with rules that there are, and changes none',

@@ -4,7 +4,7 @@ import { isObject, own, ownList, ownString, type Json, type JsonObject } from '.
 import { isDnsLabel } from '../k8s/name-syntax.ts';
 import { quoted } from '../text/printable.ts';
 import { objectName } from '../k8s/resource.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { hpcGang, policyOf, type PreparationSubject, type PreparedPod } from './preparation-subject.ts';
 import {
   checkKeepsToSurface,
@@ -13,7 +13,7 @@ import {
   checkRefusals,
   checkSecondPass,
   checkSynchronous,
-  patched,
+  withChanges,
 } from './prepare-checks.ts';
 
 /** The bare calls, with nothing of Muster's around them. */
@@ -28,7 +28,7 @@ const callsOf = (subject: PreparationSubject): (() => unknown)[] =>
 
 /** The prepared Pod, as it comes by again. */
 const stored = (one: PreparedPod): JsonObject =>
-  JSON.parse(JSON.stringify(patched(one.pod, one))) as JsonObject;
+  JSON.parse(JSON.stringify(withChanges(one.pod, one))) as JsonObject;
 
 const COMES_OUT = ['prepare-throws', 'patch-surface'];
 
@@ -39,7 +39,7 @@ const wordsOf = (container: Json | undefined): Json[] =>
   ['command', 'args'].flatMap((key) => ownList(container, key) ?? []);
 const containersOf = (pod: JsonObject): readonly Json[] => ownList(own(pod, 'spec'), 'containers') ?? [];
 
-export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
+export const preparationPodRules: readonly ConformanceRule<PreparationSubject>[] = [
   {
     name: 'name',
     rule: 'the preparation has a name of lower-case letters, digits and "-", and its preparer the same',

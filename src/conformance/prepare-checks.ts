@@ -70,7 +70,7 @@ export async function checkKeepsToSurface(prepareAll: () => unknown): Promise<un
   }
 }
 
-export const patched = (pod: JsonObject, { changes }: Pick<Decision, 'changes'>): JsonObject =>
+export const withChanges = (pod: JsonObject, { changes }: Pick<Decision, 'changes'>): JsonObject =>
   jsonPatch.applyPatch(
     structuredClone(pod),
     structuredClone(changes.map(({ operation }) => operation)) as never,

@@ -8,7 +8,7 @@ import { membershipOf } from '../gang/membership.ts';
 import type { Backend } from '../backends/backend.ts';
 import { podPartFor } from '../preparers/pod-part.ts';
 import { builtInBackends } from '../backends/registry.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { STANDS } from './identity-rules.ts';
 import {
   checkKeepsToSurface,
@@ -17,7 +17,7 @@ import {
   checkRefusals,
   checkSecondPass,
   checkSynchronous,
-  patched,
+  withChanges,
 } from './prepare-checks.ts';
 import { samplePod, samplePods } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';
@@ -49,7 +49,7 @@ const bytesOf = ({ faults, changes }: Decision): string => JSON.stringify([fault
 
 const COMES_OUT = ['prepare-throws', 'patch-surface'];
 
-export const prepareRules: readonly Rule<Subject>[] = [
+export const prepareRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'surface',
     rule: 'patchSurface names label keys, annotation keys and gates that are legal and not Muster’s',
@@ -90,7 +90,7 @@ export const prepareRules: readonly Rule<Subject>[] = [
       const { schedulerName } = (await subject.enabled()).backend;
       for (const { pod, decision } of await preparedPods(subject)) {
         const given = ownString(own(pod, 'spec'), 'schedulerName');
-        const now = ownString(own(patched(pod, decision), 'spec'), 'schedulerName');
+        const now = ownString(own(withChanges(pod, decision), 'spec'), 'schedulerName');
         if (now !== schedulerName)
           throw broken(
             `a Pod with ${JSON.stringify(given)} came out with ${JSON.stringify(now)}, not ${JSON.stringify(schedulerName)}: the validating webhook will refuse it`,
@@ -121,7 +121,7 @@ export const prepareRules: readonly Rule<Subject>[] = [
     look: async (subject) => {
       const { policy } = await subject.enabled();
       for (const { pod, decision } of await preparedPods(subject)) {
-        checkSecondPass(admitted(patched(pod, decision), policy));
+        checkSecondPass(admitted(withChanges(pod, decision), policy));
       }
       return undefined;
     },
@@ -132,7 +132,7 @@ export const prepareRules: readonly Rule<Subject>[] = [
     needs: COMES_OUT,
     look: async (subject) => {
       for (const { pod, decision } of await preparedPods(subject)) {
-        const { metadata, spec } = patched(pod, decision);
+        const { metadata, spec } = withChanges(pod, decision);
         for (const [key, value] of Object.entries(ownObject(metadata, 'labels') ?? {})) {
           if (typeof value !== 'string' || (value !== '' && !isLabelValue(value)))
             throw broken(`label ${key} became ${JSON.stringify(value)}, which is no label value`);

@@ -7,7 +7,7 @@ import {
   PREEMPTION_POLICIES,
 } from '../api/preemption-terms.ts';
 import type { Backend, PodGangVerdict } from '../backends/backend.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { takenGang } from './gang-rules.ts';
 import { MemoryCluster, sync } from './memory-cluster.ts';
 import type { StoredGang } from './sample-gangs.ts';
@@ -21,7 +21,7 @@ const [ONE_BY_ONE, TOGETHER] = DISRUPTION_MODES;
  * itself every Pod gets from Muster, and of a policy that is not that of the class Muster warns: of these two the objects
  * only must not say something else.
  */
-export const priorityRules: readonly Rule<Subject>[] = [
+export const conformancePriorityRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'priorities',
     rule: 'of disruption mode and preemption priority nothing is dropped without a warning, and objects that name a PriorityClass or a preemption policy name the gang’s',

@@ -5,8 +5,8 @@ import { builtInStrategies } from '../fleet/assign/strategies.ts';
 import { isLabelValue } from '../k8s/name-syntax.ts';
 import { quoted } from '../text/printable.ts';
 import { messageOf } from '../errors.ts';
-import { broken, type Rule } from './check.ts';
-import { samples, settledIn, told, type Sample } from './strategy-samples.ts';
+import { broken, type ConformanceRule } from './check.ts';
+import { samples, settledIn, describeSample, type Sample } from './strategy-samples.ts';
 
 /** Strategies that are tried out. */
 export interface StrategySubject {
@@ -22,7 +22,7 @@ export interface StrategySubject {
 /** The first word of what is said of an answer that does not come. */
 class Late extends Error {}
 
-export const strategyRules: readonly Rule<StrategySubject>[] = [
+export const strategyRules: readonly ConformanceRule<StrategySubject>[] = [
   {
     name: 'names',
     rule: 'name and strategies() are names of at most 63 letters, digits, "-", "_" or ".", each once, and none of Muster’s own',
@@ -47,7 +47,7 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     look: (subject) =>
       each(subject, async (strategy, sample) => {
         await asked(subject, strategy, sample).catch((thrown: unknown) => {
-          if (thrown instanceof Late) throw broken(`${thrown.message}, ${told(sample)}`);
+          if (thrown instanceof Late) throw broken(`${thrown.message}, ${describeSample(sample)}`);
         });
       }),
   },
@@ -58,7 +58,7 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     look: (subject) =>
       each(subject, async (strategy, sample) => {
         await asked(subject, strategy, sample).catch((thrown: unknown) => {
-          throw broken(`it throws "${messageOf(thrown)}", ${told(sample)}`);
+          throw broken(`it throws "${messageOf(thrown)}", ${describeSample(sample)}`);
         });
       }),
   },
@@ -68,14 +68,14 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     look: (subject) =>
       each(subject, async (strategy, sample) => void (await targetsFor(subject, strategy, sample))),
   },
-  ...ANSWER_RULES.map(({ name, rule, fault }): Rule<StrategySubject> => ({
+  ...ANSWER_RULES.map(({ name, rule, fault }): ConformanceRule<StrategySubject> => ({
     name,
     rule,
     needs: ['shape'],
     look: (subject) =>
       each(subject, async (strategy, sample) => {
         const why = fault(await targetsFor(subject, strategy, sample), sample);
-        if (why !== undefined) throw broken(`${why}, ${told(sample)}`);
+        if (why !== undefined) throw broken(`${why}, ${describeSample(sample)}`);
       }),
   })),
   {
@@ -85,7 +85,7 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     look: (subject) =>
       each(subject, async (strategy, sample) => {
         if (sample.ample && (await targetsFor(subject, strategy, sample)).length === 0)
-          throw broken(`it gives no cluster anything, ${told(sample)}`);
+          throw broken(`it gives no cluster anything, ${describeSample(sample)}`);
       }),
   },
   {
@@ -156,14 +156,14 @@ async function targetsFor(subject: StrategySubject, strategy: string, sample: Sa
   try {
     return targetsIn(answer, sample.binding);
   } catch (thrown) {
-    throw broken(`${messageOf(thrown)}, ${told(sample)}`);
+    throw broken(`${messageOf(thrown)}, ${describeSample(sample)}`);
   }
 }
 
 /** @param when how it came to the second answer, in words */
 function checkSame(first: Targets, second: Targets, when: string, sample: Sample): void {
   const [one, other] = [shown(first), shown(second)];
-  if (one !== other) throw broken(`it gives ${one}, and ${when} ${other}, ${told(sample)}`);
+  if (one !== other) throw broken(`it gives ${one}, and ${when} ${other}, ${describeSample(sample)}`);
 }
 
 /** `m1 3, m2 5`, in the order of names. */

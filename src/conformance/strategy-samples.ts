@@ -188,7 +188,7 @@ function read<T>(object: JsonObject, reader: (object: JsonObject, reading: Field
 }
 
 /** `12 replicas, 8 at least, where m1 has 6 and m2 has 8`. */
-export function told({ binding, clusters }: Sample): string {
+export function describeSample({ binding, clusters }: Sample): string {
   const parts = bindingTemplates(binding).map(
     (one) => `${one.replicas} ${one.name || 'replicas'}, ${minAvailableFor(binding, one)} at least`,
   );

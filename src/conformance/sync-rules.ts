@@ -2,7 +2,7 @@ import { isDnsSubdomain } from '../k8s/name-syntax.ts';
 import { messageOf } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { takenGang } from './gang-rules.ts';
 import { MemoryCluster, removal, sync } from './memory-cluster.ts';
 import type { StoredGang } from './sample-gangs.ts';
@@ -36,7 +36,7 @@ export const named = ({ resource, name }: OwnedObject): string => `${resource.ki
 /** How a picture of what there is differs from another, in one line. */
 const objectsIn = (picture: string): string[] => (picture === '' ? [] : picture.split('\n'));
 
-export const syncRules: readonly Rule<Subject>[] = [
+export const syncRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'sync-works',
     rule: 'syncPodGang() makes the objects of a gang that the backend takes, and ends',

@@ -2,9 +2,9 @@ import { own, ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { messageOf } from '../errors.ts';
 import type { Decision } from '../admission/review.ts';
 import type { Backend } from '../backends/backend.ts';
-import { broken, type Rule } from './check.ts';
+import { broken, type ConformanceRule } from './check.ts';
 import { contextOn, MemoryCluster, sync, TROUBLES } from './memory-cluster.ts';
-import { patched } from './prepare-checks.ts';
+import { withChanges } from './prepare-checks.ts';
 import type { StoredGang } from './sample-gangs.ts';
 import { samplePod } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';
@@ -36,7 +36,7 @@ async function stage(subject: Subject, which: (typeof STAGES)[number]): Promise<
   return { backend, cluster, gang: grown(gang) };
 }
 
-export const troubleRules: readonly Rule<Subject>[] = [
+export const troubleRules: readonly ConformanceRule<Subject>[] = [
   {
     name: 'sync-trouble',
     rule: 'when the API server refuses, fails or gives no answer, syncPodGang() rejects or copes, and the next one puts all right',
@@ -140,7 +140,7 @@ async function references(subject: Subject, name: string) {
   const { policy } = await subject.enabled();
   const pod = samplePod(name, gang.spec.groups[0]?.name ?? '');
   const decision: Decision = admitted(pod, policy);
-  const [before, after] = [textsIn(pod), textsIn(patched(pod, decision))];
+  const [before, after] = [textsIn(pod), textsIn(withChanges(pod, decision))];
   const written = new Map([...after].filter(([place, value]) => before.get(place) !== value));
   const objects = new Set((await sync(backend, new MemoryCluster(), gang)).map((object) => object.name));
   return { written, objects };

@@ -57,7 +57,7 @@ export function parseContext(body: unknown): InterpreterRequest {
 export type Answered = Readonly<Record<string, unknown>>;
 
 /** The operations of a patch as the protocol carries them: none and no type where nothing changes. */
-export const patched = (operations: readonly WriteOperation[]): Answered =>
+export const patchAnswer = (operations: readonly WriteOperation[]): Answered =>
   operations.length === 0
     ? {}
     : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };

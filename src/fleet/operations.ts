@@ -6,7 +6,7 @@ import { knownKindOf } from '../workloads/kinds.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { isHealthy } from './health.ts';
-import { patched, type Answered, type InterpreterRequest } from './interpreter-context.ts';
+import { patchAnswer, type Answered, type InterpreterRequest } from './interpreter-context.ts';
 import { revisionEdits } from './multi-replicas.ts';
 import { operationsFor } from './object-edits.ts';
 import { retainedEdits } from './retain.ts';
@@ -42,21 +42,21 @@ export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>
       })),
     }),
   ],
-  ['ReviseReplica', (object, kind, { replicas }) => patched(revised(object, kind, replicas))],
+  ['ReviseReplica', (object, kind, { replicas }) => patchAnswer(revised(object, kind, replicas))],
   ['InterpretStatus', (object) => ({ rawStatus: reflectedStatus(object) })],
   ['InterpretHealth', (object, kind) => ({ healthy: isHealthy(object, kind) })],
   ['InterpretDependency', (object, kind) => ({ dependencies: dependenciesOf(object, kind) })],
   [
     'Retain',
     (object, kind, { observed }) =>
-      patched(observed === undefined ? [] : operationsFor(object, retainedEdits(object, observed, kind))),
+      patchAnswer(observed === undefined ? [] : operationsFor(object, retainedEdits(object, observed, kind))),
   ],
   [
     'AggregateStatus',
     (object, kind, request) => {
       const status = aggregatedStatus(object, clusterStatuses(request.aggregatedStatus), kind);
       const unchanged = status === undefined || JSON.stringify(status) === JSON.stringify(object['status']);
-      return patched(unchanged ? [] : [{ op: 'add', path: '/status', value: status }]);
+      return patchAnswer(unchanged ? [] : [{ op: 'add', path: '/status', value: status }]);
     },
   ],
 ]);

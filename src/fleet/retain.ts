@@ -16,21 +16,19 @@ export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: W
   const { kept } = kind;
   const edits: Edit[] = [];
   const take = (at: Path, value: Json): void => void edits.push({ path: at, value });
+  const pairsOf = (pattern: string): Pair[] => pairs(desired, observed, path(pattern));
   const shares = sharesOf(desired, observed, kind);
   const isBelowShare = (at: Path, has: Json, wanted: Json | undefined): boolean =>
     typeof has === 'number' && typeof wanted === 'number' && has < wanted && shares.has(fieldOf(at));
   const scaled = kept.scaled !== undefined && valueAt(desired, path(kept.scaled.flag)) === true;
-  for (const pattern of [...kept.always, ...(scaled ? (kept.scaled?.paths ?? []) : [])])
-    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
-      if (has !== undefined && has !== null && !same(has, wanted) && !isBelowShare(at, has, wanted))
-        take(at, has);
-  for (const pattern of kept.filled)
-    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
-      if ((wanted === undefined || wanted === null || wanted === '') && has !== undefined && has !== null)
-        take(at, has);
-  for (const pattern of kept.templates)
-    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
-      if (isObject(wanted) && isObject(has)) inTemplate(wanted, has, at, take);
+  for (const { at, wanted, has } of [...kept.always, ...(scaled ? (kept.scaled?.paths ?? []) : [])].flatMap(
+    pairsOf,
+  ))
+    if (isGiven(has) && !same(has, wanted) && !isBelowShare(at, has, wanted)) take(at, has);
+  for (const { at, wanted, has } of kept.filled.flatMap(pairsOf))
+    if ((!isGiven(wanted) || wanted === '') && isGiven(has)) take(at, has);
+  for (const { at, wanted, has } of kept.templates.flatMap(pairsOf))
+    if (isObject(wanted) && isObject(has)) inTemplate(wanted, has, at, take);
   if (edits.length === 0) return [];
   return [...edits, ...minimumCaps(withEdits(desired, edits), kind)];
 }
@@ -47,6 +45,9 @@ function sharesOf(desired: JsonObject, observed: JsonObject, kind: WorkloadKind)
   const total = kind.totalMinimum === undefined ? [] : [path(kind.totalMinimum)];
   return new Set([...(wanted.minimum === undefined ? [] : [wanted.minimum.path]), ...total].map(fieldOf));
 }
+
+const isGiven = (value: Json | undefined): value is Exclude<Json, null> =>
+  value !== undefined && value !== null;
 
 interface Pair {
   /** In the desired object. */

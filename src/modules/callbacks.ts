@@ -3,7 +3,7 @@ import type { Resource } from '../k8s/resource.ts';
 import { printable } from '../text/printable.ts';
 import type { ClusterProbe, ClusterSyncContext, SyncContext } from '../backends/cluster.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { LARGE_PLACES } from '../preparers/pod-part.ts';
+import { LARGE_FIELDS } from '../preparers/pod-part.ts';
 import {
   decodeFinalizers,
   decodeGroupVersion,
@@ -98,7 +98,7 @@ export const encodePod = ({ metadata, spec }: JsonObject, whole: boolean): JsonO
 });
 
 function withoutLargeLists(spec: JsonObject): JsonObject {
-  const rest = Object.entries(spec).filter(([key]) => !LARGE_PLACES.includes(key));
+  const rest = Object.entries(spec).filter(([key]) => !LARGE_FIELDS.includes(key));
   const containers = (ownList(spec, 'containers') ?? []).map((one: Json) =>
     only(one, ['name', 'command', 'args']),
   );

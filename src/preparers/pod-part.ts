@@ -10,7 +10,7 @@ const LARGE_LISTS: readonly PodList[] = [
   'containers.volumeMounts',
 ];
 /** Places of `spec` in which they are. */
-export const LARGE_PLACES: readonly string[] = [
+export const LARGE_FIELDS: readonly string[] = [
   'containers',
   'initContainers',
   'ephemeralContainers',
@@ -89,7 +89,7 @@ class PodPart implements PodReader {
 
   at(path: readonly string[]): Json | undefined {
     const [room, place] = path;
-    if (room === undefined || (room === 'spec' && (place === undefined || LARGE_PLACES.includes(place)))) {
+    if (room === undefined || (room === 'spec' && (place === undefined || LARGE_FIELDS.includes(place)))) {
       throw undeclared(this.#backend, path.join('.') || 'the whole Pod');
     }
     return this.#pod.at(path);

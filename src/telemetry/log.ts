@@ -40,16 +40,16 @@ export const flushLog = (logger: Logger): Promise<void> =>
     logger.flush(() => resolve());
   });
 
-let second = 0;
+let prefixSecond = 0;
 let prefix = '';
 
 /** `,"time":"2026-11-21T08:32:57.349Z"`; all but the milliseconds is worked out once a second. */
 function isoTime(): string {
   const now = Date.now();
   const milliseconds = now % 1000;
-  if (now - milliseconds !== second) {
-    second = now - milliseconds;
-    prefix = new Date(second).toISOString().slice(0, 20);
+  if (now - milliseconds !== prefixSecond) {
+    prefixSecond = now - milliseconds;
+    prefix = new Date(prefixSecond).toISOString().slice(0, 20);
   }
   return `,"time":"${prefix}${String(milliseconds).padStart(3, '0')}Z"`;
 }
@@ -124,7 +124,7 @@ export interface DecisionLine {
   readonly ms: number;
 }
 
-/** Lets so many lines through within each second, and counts the others. */
+/** Lets so many lines through within each prefixSecond, and counts the others. */
 class LinesPerSecond {
   readonly #most: number;
   readonly #now: () => number;

@@ -1,7 +1,7 @@
 /** docs/workloads.md: each example is a gang, as `muster review` shows it. */
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { workloadRules } from '../../src/cli/doctor/expected-rights.ts';
+import { configuredWorkloadRights } from '../../src/cli/doctor/expected-rights.ts';
 import { reviewObject } from '../../src/cli/review/review-object.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { gangKindsWith } from '../../src/workloads/configured-gangs.ts';
@@ -16,7 +16,7 @@ const { workloads } = loadConfiguration({
 }).configuration;
 
 test('the rights for kinds of one’s own are those that the program asks for', () => {
-  const rules = workloadRules(gangKindsWith(workloads));
+  const rules = configuredWorkloadRights(gangKindsWith(workloads));
   expect(example('rights')['rules']).toEqual([
     {
       apiGroups: [...new Set(rules.map(({ group }) => group))],

@@ -16,7 +16,7 @@ import {
   type BackendFacts,
   type InitContext,
 } from '../cluster.ts';
-import { raisedMinimums, newlyUnheard, unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { raisedMinimums, newlyIgnored, ignoredTerms, type Preempts } from '../shared-warnings.ts';
 import { lastSeenSpec, refuseFaults, inheritedLabels } from '../gang-objects.ts';
 import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
 import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
@@ -117,7 +117,7 @@ export const coscheduling: BackendFactory = {
       validatePodGang: (gang) => validate(gang, config),
       warnOfUpdate: (before, after) => {
         const raised = raisedMinimums(before, after);
-        const unheard = newlyUnheard(before, after, PREEMPTS);
+        const unheard = newlyIgnored(before, after, PREEMPTS);
         return raised === undefined
           ? unheard
           : [
@@ -161,7 +161,7 @@ function validate(gang: PodGang, config: Config): PodGangVerdict {
   const resources = checkMinResources(gang, { name: 'coscheduling', reads: config.minResources });
   return {
     faults: [...checkTotalMinimum(gang), ...resources.faults],
-    warnings: [...warnings, ...resources.warnings, ...unheardTerms(gang, PREEMPTS)],
+    warnings: [...warnings, ...resources.warnings, ...ignoredTerms(gang, PREEMPTS)],
   };
 }
 

@@ -17,7 +17,7 @@ import {
   type InitContext,
   type SyncContext,
 } from '../cluster.ts';
-import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
+import { raisedMinimums, newlyIgnored } from '../shared-warnings.ts';
 import { kaiSettings, readKaiConfig, type KaiConfig } from './config.ts';
 import { explainKai } from './explain.ts';
 import {
@@ -147,7 +147,7 @@ class KaiBackend implements Backend {
         `${KAI_NAME} evicts all of a started gang that stays below a minimum for longer than its staleness grace period (60 s unless KAI is told otherwise): ${raised}; create the Pods first, then raise minReplicas`,
       );
     }
-    warnings.push(...newlyUnheard(before, after, KAI_PREEMPTS));
+    warnings.push(...newlyIgnored(before, after, KAI_PREEMPTS));
     return warnings;
   }
 

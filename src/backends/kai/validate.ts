@@ -4,7 +4,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { printable } from '../../text/printable.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import { unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { ignoredTerms, type Preempts } from '../shared-warnings.ts';
 import {
   KEY_QUEUE,
   LABEL_PREEMPTIBILITY,
@@ -116,7 +116,7 @@ function checkPreemptibility(gang: PodGang): Fault[] {
 
 function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | undefined): string[] {
   const warnings = gang.spec.reuseReservationRef ? [`${KAI_NAME} ignores spec.reuseReservationRef`] : [];
-  warnings.push(...unheardTerms(gang, KAI_PREEMPTS));
+  warnings.push(...ignoredTerms(gang, KAI_PREEMPTS));
   if (found?.grouping === 'podgrouper') return [...warnings, ...lostToThePodgrouper(gang)];
   const queue = kaiQueueOf(gang, defaults.queue);
   if (queue !== undefined && !isDnsSubdomain(queue)) {

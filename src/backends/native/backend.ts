@@ -12,7 +12,7 @@ import {
 } from '../backend.ts';
 import { KEEP_OBJECTS, type ClusterProbe } from '../cluster.ts';
 import { nativeSettings, readNativeConfig } from './config.ts';
-import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
+import { raisedMinimums, newlyIgnored } from '../shared-warnings.ts';
 import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP, GANG_APIS, markerKind, type GangApi } from './gang-api.ts';
 import { NativeDiscovery } from './discovery.ts';
 import { mayCountReleased, type Native } from './objects.ts';
@@ -93,7 +93,7 @@ export const native: BackendFactory = {
           : validateNative(gang, cluster.native),
       warnOfUpdate: (before, after) => [
         ...warnOfRaised(raisedMinimums(before, after), cluster.native?.api),
-        ...newlyUnheard(before, after, preemptsHere(after, cluster.native)),
+        ...newlyIgnored(before, after, preemptsHere(after, cluster.native)),
       ],
       syncPodGang: async (context, gang) => {
         const served = cluster.native;

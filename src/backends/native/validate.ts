@@ -3,7 +3,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import { disruptionModeOfGang, unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { disruptionModeOfGang, ignoredTerms, type Preempts } from '../shared-warnings.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
 import { compositeFor, type Native } from './objects.ts';
 import { checkCompositeTopology, checkNativeTopology } from './topology.ts';
@@ -24,7 +24,7 @@ export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdic
     `${NATIVE_NAME} has no gang: the gates hold the Pods until all are there, then each is placed by itself`,
   ];
   if (asksForTopology(gang)) warnings.push(`${NATIVE_NAME} ignores topology constraints`);
-  return { faults, warnings: [...warnings, ...unheardTerms(gang, ONE_BY_ONE), ...reservation(gang)] };
+  return { faults, warnings: [...warnings, ...ignoredTerms(gang, ONE_BY_ONE), ...reservation(gang)] };
 }
 
 /** What native gangs of this cluster cannot express, and what they will not do. */
@@ -52,7 +52,7 @@ export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
     warnings: [
       ...warnings,
       ...topology.warnings,
-      ...unheardTerms(gang, preemptsHere(gang, native)),
+      ...ignoredTerms(gang, preemptsHere(gang, native)),
       ...reservation(gang),
     ],
   };

@@ -13,7 +13,7 @@ import {
   type PodReader,
 } from '../backend.ts';
 import { KEEP_OBJECTS, type SyncContext, type BackendFacts, type InitContext } from '../cluster.ts';
-import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
+import { raisedMinimums, newlyIgnored } from '../shared-warnings.ts';
 import { lastSeenSpec, refuseFaults } from '../gang-objects.ts';
 import { readVolcanoConfig, volcanoSettings, type VolcanoConfig } from './config.ts';
 import {
@@ -84,7 +84,7 @@ export const volcano: BackendFactory = {
       validatePodGang: (gang) => validateForVolcano(gang, config),
       warnOfUpdate: (before, after) => {
         const raised = raisedMinimums(before, after);
-        const unheard = newlyUnheard(before, after, VOLCANO_PREEMPTS);
+        const unheard = newlyIgnored(before, after, VOLCANO_PREEMPTS);
         return raised === undefined
           ? unheard
           : [

@@ -6,7 +6,7 @@ import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
-import { unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { ignoredTerms, type Preempts } from '../shared-warnings.ts';
 import { decidingLevel, type VolcanoConfig } from './config.ts';
 import { ANNOTATION_QUEUE, QUEUE_FIELD } from './objects.ts';
 
@@ -27,7 +27,7 @@ export function validateForVolcano(gang: PodGang, config: VolcanoConfig): PodGan
       ...emptyGroups(gang),
       ...topology.warnings,
       ...resources.warnings,
-      ...unheardTerms(gang, VOLCANO_PREEMPTS),
+      ...ignoredTerms(gang, VOLCANO_PREEMPTS),
       ...reservation(gang),
     ],
   };

@@ -10,7 +10,7 @@ import { withPluginAnswers } from '../../fleet/assign/plugin-answers.ts';
 import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/supervisor.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
@@ -52,7 +52,7 @@ export const assignCommand = (io: CliIo): Command =>
 
 async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
   const { filename, strategy, config, output, color } = flags;
-  const { plugins } = configured({ file: config });
+  const { plugins } = verbConfiguration({ file: config });
   const bindings: JsonObject[] = [];
   const clusters: JsonObject[] = [];
   const unread: InputFault[] = [];

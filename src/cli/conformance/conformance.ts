@@ -4,7 +4,7 @@ import { outputOption } from '../input/shared-options.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
 import type { CheckReport, Meant } from './trial.ts';
-import { tryOut } from './watched-trial.ts';
+import { runTrial } from './watched-trial.ts';
 
 interface ConformanceFlags extends Meant {
   readonly output: 'text' | 'json';
@@ -45,7 +45,7 @@ async function conformance(flags: ConformanceFlags, io: CliIo): Promise<void> {
   const reports: CheckReport[] = [];
   const palette = paletteFor('auto', io);
   const marks = { passed: palette.good('✓'), failed: palette.bad('✗'), skipped: '-' };
-  const { kind, name } = await tryOut(flags, (report) => {
+  const { kind, name } = await runTrial(flags, (report) => {
     reports.push(report);
     if (flags.output === 'text') io.stdout(`${marks[report.state]} ${lineOf(report)}\n`);
   });

@@ -12,12 +12,12 @@ import type { Brought, ModuleKind } from '../../modules/import-module.ts';
 import type { ModuleEntry } from '../../modules/supervisor.ts';
 import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import {
-  configured as configuredModule,
+  configuredModule as configuredModule,
   loadAny,
   loadPlugin,
   loadPreparation,
 } from '../input/backend-modules.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 
 /** Which backend is to be tried: flags of `muster conformance`. */
 export interface Meant {
@@ -51,7 +51,7 @@ export interface TrialInput {
 }
 
 /** What it says, in this order; and `alive` every so often, for as long as its event loop turns. */
-export type Said =
+export type TrialNews =
   | { readonly what: 'alive' }
   | ({ readonly what: 'fault' } & Pick<MusterError, 'code' | 'message' | 'fix' | 'listed'>)
   | ({ readonly what: 'loaded' } & Tried)
@@ -62,7 +62,7 @@ export type Said =
 const HEARTBEAT_MS = 250;
 
 /** The backend is somebody else's, and may do anything to the thread that it runs in; this is that thread. */
-async function trial({ meant, reported, hung }: TrialInput, say: (said: Said) => void): Promise<void> {
+async function trial({ meant, reported, hung }: TrialInput, say: (said: TrialNews) => void): Promise<void> {
   const heart = setInterval(() => say({ what: 'alive' }), HEARTBEAT_MS);
   try {
     const { tried, checks } = await subjectOf(meant, hung);
@@ -119,7 +119,7 @@ async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject
       `leave out --name, or name the module of that ${brought.kind}`,
     );
   }
-  const { plugins, preparations } = configured({ file: config, ...broughtBackend(brought) });
+  const { plugins, preparations } = verbConfiguration({ file: config, ...broughtBackend(brought) });
   const among = (entries: readonly ModuleEntry[], called: string | undefined): ModuleEntry | undefined =>
     entries.find((one) => one.name === called);
   if (brought?.kind === 'plugin')
@@ -169,7 +169,7 @@ function preparationSubject(
 
 /** The backend that is meant, and the settings that its profile has. */
 async function backendFor({ name, config }: Meant, brought: BackendFactory | undefined) {
-  const { configuration, factories } = configured({ file: config, brought });
+  const { configuration, factories } = verbConfiguration({ file: config, brought });
   const { schedulers, topologyAwareScheduling } = configuration;
   const factory = brought ?? namedBackend(name ?? '', await factories());
   const profile = schedulers.profiles.find((one) => one.name === factory.name);

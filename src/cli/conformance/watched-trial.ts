@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, MusterError } from '../../errors.ts';
-import type { CheckReport, Meant, Said, TrialInput, Tried } from './trial.ts';
+import type { CheckReport, Meant, TrialNews, TrialInput, Tried } from './trial.ts';
 
 /** How long (ms) a thread may say nothing at all. Honest checks take a few ms in a row; a loop without an end, for ever. */
 const SILENCE_MS = 10_000;
@@ -19,7 +19,7 @@ interface Stuck {
  * @returns what was tried
  * @throws MusterError where there is no such backend, or it does not load
  */
-export async function tryOut(meant: Meant, tell: (report: CheckReport) => void): Promise<Tried> {
+export async function runTrial(meant: Meant, tell: (report: CheckReport) => void): Promise<Tried> {
   const reported: string[] = [];
   const hung: string[] = [];
   const told = (report: CheckReport): void => {
@@ -59,7 +59,7 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
       );
     };
     listen();
-    thread.on('message', (said: Said) => {
+    thread.on('message', (said: TrialNews) => {
       listen();
       if (said.what === 'loaded') tried = { kind: said.kind, name: said.name };
       else if (said.what === 'checking') at = { name: said.name, rule: said.rule };

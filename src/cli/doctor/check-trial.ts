@@ -87,7 +87,7 @@ function gated(answer: TrialAnswer, namespace: string): Diagnosis {
 }
 
 /** Dry runs of what Muster alone refuses, and of a Pod that it prepares. */
-export async function tryOut(client: KubeClient, namespace: string): Promise<Trials> {
+export async function dryRuns(client: KubeClient, namespace: string): Promise<Trials> {
   const attemptTo = async (resource: Resource, object: JsonObject): Promise<TrialAnswer> => {
     try {
       // The client sends it as it is; its type only names the fields that clients use.

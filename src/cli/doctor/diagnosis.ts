@@ -24,14 +24,14 @@ export const GROUPS = [
 export type Group = (typeof GROUPS)[number];
 
 /** `not-checked`: it could not be seen from here, with these rights; never a word for fine. */
-export type Severity = 'ok' | 'warning' | 'problem' | 'not-checked';
+export type CheckResult = 'ok' | 'warning' | 'problem' | 'not-checked';
 
 /** One thing that `muster doctor` looked at. The names are those of `-o json`. */
 export interface Diagnosis {
   readonly group: Group;
   /** Which check it comes from, for programs: the same for everything that check may say. */
   readonly check: string;
-  readonly severity: Severity;
+  readonly severity: CheckResult;
   readonly found: string;
   /** What to do, one sentence; absent where it is fine. */
   readonly fix?: string;
@@ -49,7 +49,7 @@ export interface Say {
 
 export const saying = (group: Group, check: string): Say => {
   const say =
-    (severity: Severity) =>
+    (severity: CheckResult) =>
     (found: string, fix: string): Diagnosis => ({ group, check, severity, found, fix });
   return {
     ok: (found) => ({ group, check, severity: 'ok', found }),

@@ -19,11 +19,11 @@ import { checkGangs } from './check-gangs.ts';
 import { checkPolicies, trustingIn } from './check-policies.ts';
 import { checkProgram, checkVersion } from './check-program.ts';
 import { checkRights, readRights } from './read-rights.ts';
-import { checkTrials, tryOut } from './check-trial.ts';
+import { checkTrials, dryRuns } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { checkWorkloadsWebhook } from './check-workloads-webhook.ts';
 import { mountedSecret } from './program-objects.ts';
-import { expectedRights, HPC_RULES, preemptionRules, workloadRules } from './expected-rights.ts';
+import { expectedRights, HPC_RULES, preemptionRules, configuredWorkloadRights } from './expected-rights.ts';
 import { saying, attempt, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 import { examineProgram } from './examine-program.ts';
 import { readServedCertificate } from './read-certificate.ts';
@@ -121,10 +121,10 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
       expectedRights(place, factories, [
         ...preemptionRules(preemption),
         ...(hpc.enabled ? HPC_RULES : []),
-        ...workloadRules(gangKinds),
+        ...configuredWorkloadRights(gangKinds),
       ]),
     ),
-    tryOut(client, given.tryIn),
+    dryRuns(client, given.tryIn),
     attempt(() => readView(client, undefined, controllers.podGang, gangKinds)),
     askBackends(registry, client, namespace),
   ]);

@@ -166,7 +166,7 @@ export const HPC_RULES: readonly ExpectedRule[] = [
 ];
 
 /** What it reads of the workloads that the configuration tells of (`workloads`). */
-export const workloadRules = (kinds: readonly GangKind[]): readonly ExpectedRule[] =>
+export const configuredWorkloadRights = (kinds: readonly GangKind[]): readonly ExpectedRule[] =>
   kinds
     .filter(({ configured }) => configured === true)
     .map(({ group, plural, kind }) => ({

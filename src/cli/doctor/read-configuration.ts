@@ -6,7 +6,7 @@ import { readConfigurationFile } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import { policyFrom } from '../input/policy.ts';
 import { environmentOf, mountedConfigMap } from './program-objects.ts';
 import { saying, attempt, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
@@ -20,7 +20,7 @@ const CONFIG_MAPS: Resource = {
 };
 
 /** What Muster is told to be here. */
-export interface Configured {
+export interface InstalledConfiguration {
   readonly configuration: OperatorConfiguration;
   readonly registry: BackendRegistry;
   /** Of the enabled backends, in the order of the configuration. */
@@ -37,7 +37,7 @@ export async function readConfigured(
   file: string | undefined,
   deployment: Read<JsonObject>,
   namespace: string,
-): Promise<Configured> {
+): Promise<InstalledConfiguration> {
   const say = saying('program', 'configuration');
   if (file !== undefined) {
     return { ...(await configuredBy(readConfigurationFile(file), file)), finding: say.ok(`by ${file}`) };
@@ -83,8 +83,8 @@ async function configuredBy(
   text: string | undefined,
   fileName: string | undefined,
   env: Readonly<Record<string, string>> = {},
-): Promise<Omit<Configured, 'finding'>> {
-  const { configuration, ...given } = configured({ text, file: fileName, env });
+): Promise<Omit<InstalledConfiguration, 'finding'>> {
+  const { configuration, ...given } = verbConfiguration({ text, file: fileName, env });
   const known = await given.factories();
   const { registry } = policyFrom(configuration, { factories: known });
   const factories = registry.enabled.flatMap((name) => known.find((one) => one.name === name) ?? []);

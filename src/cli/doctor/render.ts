@@ -1,6 +1,6 @@
 import { printable } from '../../text/printable.ts';
 import { cut, span, wrapped, type Line, type Span } from '../status/table.ts';
-import { GROUPS, type Diagnosis, type Severity } from './diagnosis.ts';
+import { GROUPS, type Diagnosis, type CheckResult } from './diagnosis.ts';
 
 /** What `muster doctor -o json` prints. */
 export interface DoctorReport {
@@ -15,7 +15,7 @@ export interface DoctorReport {
   readonly findings: readonly Diagnosis[];
 }
 
-const MARKS: Readonly<Record<Severity, Span>> = {
+const MARKS: Readonly<Record<CheckResult, Span>> = {
   ok: span('✓ ', 'good'),
   warning: span('! ', 'warn'),
   problem: span('✗ ', 'bad'),
@@ -29,7 +29,7 @@ export function reportOf(
   about: Pick<DoctorReport, 'server' | 'kubernetes' | 'muster'>,
   findings: readonly Diagnosis[],
 ): DoctorReport {
-  const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length;
+  const count = (severity: CheckResult): number => findings.filter((one) => one.severity === severity).length;
   return {
     ...about,
     problems: count('problem'),

@@ -23,7 +23,7 @@ import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 
 /** A gang of the input that names an HPCPolicy, with all of the input that concerns it. */
-export interface HpcGang {
+export interface InputHpcGang {
   readonly gang: PodGang;
   /** Undefined where the input has none of that name in the gang's namespace. */
   readonly policy: HpcPolicy | undefined;
@@ -105,14 +105,14 @@ export class HpcGangs {
   }
 
   /** Those that name an HPCPolicy, in the order of the input. */
-  all(): HpcGang[] {
+  all(): InputHpcGang[] {
     return this.#gangs.flatMap((sourced) => {
       const name = policyNameOf(sourced.value);
       return name === undefined ? [] : [this.#together(sourced, name)];
     });
   }
 
-  #together({ source, value: gang, faults }: Sourced<PodGang>, name: string): HpcGang {
+  #together({ source, value: gang, faults }: Sourced<PodGang>, name: string): InputHpcGang {
     const named = this.#policies.filter(({ value }) => value.name === name);
     // Of two the later one holds, as it would be applied last.
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);

@@ -4,7 +4,7 @@ import { MusterError, messageOf } from '../../errors.ts';
 import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
 import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { objectsBesidePods } from '../../preparers/registry.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -13,7 +13,7 @@ import { ExitStatus, makeFolder, type CliIo } from '../output/io.ts';
 import { findingLine, findingOf, type Finding } from '../output/findings.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
-import { HpcGangs, type HpcGang } from '../gangs/hpc-gangs.ts';
+import { HpcGangs, type InputHpcGang } from '../gangs/hpc-gangs.ts';
 import { policyFrom, withGiven } from '../input/policy.ts';
 import { reviewObject } from '../review/review-object.ts';
 import { writeFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ export const hpcCommand = (io: CliIo): Command =>
 
 async function render(flags: HpcFlags, io: CliIo): Promise<void> {
   const { filename, namespace, config, out, output, color } = flags;
-  const others = await configured({ file: config }).prepared();
+  const others = await verbConfiguration({ file: config }).prepared();
   const gangs = new HpcGangs(namespace, others);
   const unread: InputFault[] = [];
   const sources: SourceObject[] = [];
@@ -85,7 +85,10 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
 }
 
 /** A gang without a policy, or with a wrong one, was told of before. */
-const rendered = ({ gang, policy, subdomain }: HpcGang, others: readonly PreparerFactory[]): JsonObject[] =>
+const rendered = (
+  { gang, policy, subdomain }: InputHpcGang,
+  others: readonly PreparerFactory[],
+): JsonObject[] =>
   policy === undefined
     ? []
     : objectsBesidePods(gang, policy, { certificate: makeCurveCertificate, subdomain }, others);
@@ -106,7 +109,7 @@ async function podFindings(
   namespace: string,
   preparations: readonly PreparerFactory[],
 ): Promise<Finding[]> {
-  const { configuration, factories } = configured({ file: undefined });
+  const { configuration, factories } = verbConfiguration({ file: undefined });
   const defaults = policyFrom(configuration, { factories: await factories(), preparations });
   const policy = withGiven(defaults, sources, namespace);
   return sources.flatMap((source) =>

@@ -81,14 +81,14 @@ export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<r
   for (const { name, source, config } of entries) {
     const module = await loadPreparation(source);
     checkName('preparation', module.name, name, source);
-    configured('preparation', module, config);
+    configuredModule('preparation', module, config);
     brought.push(preparerFactoryOf(module));
   }
   return brought;
 }
 
 /** Tells a module its `config`. @throws MusterError BACKEND_MODULE_INVALID */
-export function configured(
+export function configuredModule(
   kind: Exclude<ModuleKind, 'backend'>,
   module: AssignReplicaPlugin | PreparationModule,
   config: JsonObject,

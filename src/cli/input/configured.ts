@@ -22,7 +22,7 @@ interface Given {
 }
 
 /** What a verb goes by. */
-export interface Configured {
+export interface VerbConfiguration {
   readonly configuration: OperatorConfiguration;
   readonly warnings: readonly ConfigFault[];
   /** undefined where there is none, and the defaults hold. */
@@ -43,7 +43,13 @@ export interface Configured {
  * The configuration, for every verb in the same way: flag over environment over file over default.
  * @throws MusterError CONFIG_UNREADABLE, CONFIG_INVALID, USAGE where a flag is what is wrong
  */
-export function configured({ text, env = {}, flags = {}, brought, ...given }: Given): Configured {
+export function verbConfiguration({
+  text,
+  env = {},
+  flags = {},
+  brought,
+  ...given
+}: Given): VerbConfiguration {
   const file = given.file ?? (env[CONFIG_FILE_VARIABLE] || undefined);
   const { names } = supportedSchedulers();
   const { configuration, warnings } = loadConfiguration({

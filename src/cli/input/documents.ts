@@ -13,7 +13,7 @@ export interface InputText {
 }
 
 /** 1-based, as editors count. */
-export interface Position {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -26,11 +26,11 @@ export interface SourceObject {
    * Where `field` (`spec.podgroups[0].name`) stands; where it is missing, the nearest that contains it; for '' the
    * object itself.
    */
-  locate(field: string): Position;
+  locate(field: string): TextPosition;
   /** The scalar at `field` as somebody wrote it: `yes` where the value is `true`. */
   written(field: string): string | undefined;
   /** Where the first line of a literal text (`|`) at `field` stands; undefined for what is written in another way. */
-  literal(field: string): Position | undefined;
+  literal(field: string): TextPosition | undefined;
   /** The document by itself, on the lines that it has in the file; undefined for an item of a list. */
   readonly text: string | undefined;
 }
@@ -58,7 +58,7 @@ interface Part {
   readonly text: string;
   readonly before: number;
   /** Where its characters stand in the file; absent where that follows from its lines. */
-  readonly at?: (offset: number) => Position;
+  readonly at?: (offset: number) => TextPosition;
 }
 
 /**
@@ -89,7 +89,7 @@ function linesIn(text: string): number {
 /** Where things stand in one document. */
 interface Tree {
   readonly document: Document.Parsed;
-  readonly at: (offset: number) => Position;
+  readonly at: (offset: number) => TextPosition;
 }
 
 /** The part that was asked about last, with its trees: they are many times as large as their text. */
@@ -98,7 +98,7 @@ let latest: { readonly part: Part; readonly trees: readonly Tree[] } | undefined
 function treesOf(part: Part): readonly Tree[] {
   if (latest?.part === part) return latest.trees;
   const lines = new LineCounter();
-  const byLines = (offset: number): Position => {
+  const byLines = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1) + part.before, column: Math.max(col, 1) };
   };
@@ -116,7 +116,7 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
     yield* objectsInJson(file, part, json, bad);
     return;
   }
-  const tell = (position: Position, message: string): void =>
+  const tell = (position: TextPosition, message: string): void =>
     bad({ file, ...position, message, fix: fixFor(part.text) });
   let trees: readonly Tree[];
   try {
@@ -160,7 +160,7 @@ function* objectsInJson(
   json: JsonDocument,
   bad: (fault: InputFault) => void,
 ): Generator<SourceObject> {
-  const position = (offset: number): Position => {
+  const position = (offset: number): TextPosition => {
     const { line, column } = json.positionOf(offset);
     return { line: line + part.before, column };
   };
@@ -206,7 +206,7 @@ function sourceOf(given: {
   /** Of a document by itself. */
   readonly range: readonly [number, number] | undefined;
   /** Of the object, where it is known without a tree. */
-  readonly origin: Position | undefined;
+  readonly origin: TextPosition | undefined;
 }): SourceObject {
   // Nothing here holds the tree: a source may be kept for long, and its place be asked for once or never.
   const { file, object, path, part, index, range, origin } = given;

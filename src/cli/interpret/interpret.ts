@@ -9,7 +9,7 @@ import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { WorkloadReading } from '../../workloads/workload-reading.ts';
 import { kindOf, knownKindOf } from '../../workloads/kinds.ts';
 import { formatFault } from '../../config/config-fault.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
@@ -66,7 +66,7 @@ export const interpretCommand = (io: CliIo): Command =>
 
 async function interpret(flags: InterpretFlags, io: CliIo): Promise<void> {
   const { filename, lua, config, output, color } = flags;
-  const { configuration, warnings, file } = configured({ file: config, env: io.env });
+  const { configuration, warnings, file } = verbConfiguration({ file: config, env: io.env });
   for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
   const kinds = kindsWith([...configuration.fleet.kinds, ...configuration.workloads]);
   if (lua !== undefined) {

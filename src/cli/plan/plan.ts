@@ -5,7 +5,7 @@ import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { planWithinBudgets } from '../../preemption/plan-within-budgets.ts';
 import { VARIANTS, type Variant } from '../../preemption/variants.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import { neverEvictedFrom } from '../input/policy.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
@@ -80,7 +80,9 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
       '-f and --snapshot both ask for standard input, which can be read but once',
       'give one of them as a file',
     );
-  const exemptNamespaces = neverEvictedFrom(configured({ file: flags.config, env: io.env }).configuration);
+  const exemptNamespaces = neverEvictedFrom(
+    verbConfiguration({ file: flags.config, env: io.env }).configuration,
+  );
   const wanted = await objectsOf(flags.filename, io);
   const cluster = await clusterOf(flags, io);
   const given = wantedOf({ wanted, cluster, variant, namespace, priorityClass, exemptNamespaces });

@@ -1,5 +1,5 @@
 import { printable } from '../../text/printable.ts';
-import type { Position, SourceObject } from '../input/documents.ts';
+import type { TextPosition, SourceObject } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml } from '../output/structured.ts';
@@ -61,7 +61,7 @@ export function subjectOf({ ref }: ReviewResult): string {
 }
 
 /** `field` of the reviewed object in its file. */
-export function positionOf({ source, root }: ReviewResult, field: string): Position {
+export function positionOf({ source, root }: ReviewResult, field: string): TextPosition {
   return source.locate(root === '' || field === '' ? root || field : `${root}.${field}`);
 }
 

@@ -5,7 +5,7 @@ import { quoted } from '../../text/printable.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';
 import { GangSurvey } from '../gangs/survey.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -90,7 +90,10 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
 
 /** By file, environment and defaults, as the server: what is shown here is what it would do. */
 async function policyFor({ config, backend }: ReviewOptions, io: CliIo): Promise<Policy> {
-  const { configuration, warnings, file, factories, prepared } = configured({ file: config, env: io.env });
+  const { configuration, warnings, file, factories, prepared } = verbConfiguration({
+    file: config,
+    env: io.env,
+  });
   for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
   const known = await factories();
   const names = known.map(({ name }) => name);

@@ -9,7 +9,7 @@ import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
-import { configured, type Configured } from '../input/configured.ts';
+import { verbConfiguration, type VerbConfiguration } from '../input/configured.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
 import { startFleetLoop, fleetEndpoints } from './fleet-loop.ts';
@@ -60,7 +60,7 @@ export const serveCommand = (io: CliIo): Command =>
     .action((flags: ServeFlags) => serve(flags, io));
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
-  const { configuration, warnings, modules, plugins, preparations } = configured({
+  const { configuration, warnings, modules, plugins, preparations } = verbConfiguration({
     file: flags.config,
     env: io.env,
     flags: definedOnly({
@@ -86,7 +86,11 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
 async function serveWith(
   configuration: OperatorConfiguration,
-  { modules, plugins, preparations: entries }: Pick<Configured, 'modules' | 'plugins' | 'preparations'>,
+  {
+    modules,
+    plugins,
+    preparations: entries,
+  }: Pick<VerbConfiguration, 'modules' | 'plugins' | 'preparations'>,
   { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
 ): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];

@@ -3,7 +3,7 @@ import type { CliIo } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
 import type { Show } from './follow.ts';
 import { painted, gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';
-import { bodyLines, placeOf, UNBOUNDED, type Moment } from './view.ts';
+import { bodyLines, namespaceText, UNBOUNDED, type Moment } from './view.ts';
 import { listed } from '../../text/printable.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 
@@ -11,7 +11,7 @@ import type { GangStatus, PodStatus } from './gang-status.ts';
 export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palette): Show {
   return appending(io, {
     first: (moment) => {
-      if (moment.gangs.length === 0) io.stderr(`no gangs ${placeOf(moment.question)}\n`);
+      if (moment.gangs.length === 0) io.stderr(`no gangs ${namespaceText(moment.question)}\n`);
       else
         io.stdout(
           bodyLines(moment, UNBOUNDED)

@@ -18,7 +18,7 @@ import {
 import { listPages } from '../../kube/loop/list-pages.ts';
 import { columns } from '../output/text-layout.ts';
 import type { Palette } from '../output/palette.ts';
-import { duration } from './table.ts';
+import { ageText } from './table.ts';
 
 /** A queue, as the JSON has it. */
 interface QueueStatus {
@@ -147,7 +147,7 @@ export function fleetText({ queues, waiting }: FleetStatus, palette: Palette, no
       one.queue === null ? '-' : printable(one.queue),
       one.position === 0 ? '-' : String(one.position),
       printable(one.namespace === '' ? one.name : `${one.namespace}/${one.name}`),
-      one.since === null ? '-' : duration(now - Date.parse(one.since)),
+      one.since === null ? '-' : ageText(now - Date.parse(one.since)),
       printable(one.why),
     ]);
     if (lines.length > 0) lines.push('');

@@ -14,7 +14,7 @@ import { isForbidden, isNotFound, ApiError } from '../../kube/client/errors.ts';
 import { suggestion } from '../../text/nearest-key.ts';
 import { MusterError } from '../../errors.ts';
 import { listed } from '../../text/printable.ts';
-import { placeOf, type Question } from './view.ts';
+import { namespaceText, type Question } from './view.ts';
 
 /** A person waits for it: fewer round trips matter more than memory. */
 const PAGE_SIZE = 500;
@@ -94,10 +94,12 @@ export function unknownGang(
   const elsewhere =
     question.namespace === undefined ? '' : ' Another namespace is named with -n, all with -A.';
   const there =
-    names.length === 0 ? `There are no gangs ${placeOf(question)}.` : `There are: ${listed(names, 'gangs')}.`;
+    names.length === 0
+      ? `There are no gangs ${namespaceText(question)}.`
+      : `There are: ${listed(names, 'gangs')}.`;
   return new MusterError(
     'GANG_UNKNOWN',
-    `PodGang ${question.gang} does not exist ${placeOf(question)}${suggestion(question.gang, names)}`,
+    `PodGang ${question.gang} does not exist ${namespaceText(question)}${suggestion(question.gang, names)}`,
     `${there}${elsewhere}`,
   );
 }

@@ -5,7 +5,7 @@ import { EVERY_GANG } from '../../gang/gang-selection.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { connect, outputOption } from '../input/shared-options.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
 import { neverEvictedFrom, policyFrom } from '../input/policy.ts';
@@ -18,7 +18,7 @@ import { hpcOf } from './brokers.ts';
 import { liveScreen } from './live-screen.ts';
 import { roomLine } from './room.ts';
 import { painted } from './table.ts';
-import { bodyLines, placeOf, UNBOUNDED, type Question } from './view.ts';
+import { bodyLines, namespaceText, UNBOUNDED, type Question } from './view.ts';
 
 interface StatusFlags {
   namespace?: string;
@@ -93,7 +93,7 @@ async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): 
 }
 
 async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: CliIo): Promise<void> {
-  const { configuration } = configured({ file: config, env: io.env });
+  const { configuration } = verbConfiguration({ file: config, env: io.env });
   // Where the configuration says how Karmada's API server is reached, that is the one.
   const { client } = await connect({ kubeconfig: kubeconfig ?? configuration.fleet.kubeconfig, context }, io);
   try {
@@ -140,7 +140,7 @@ async function once(question: Question, { client, json, ...given }: Given, io: C
   if (json) {
     io.stdout(`${JSON.stringify({ gangs }, null, 2)}\n`);
   } else if (gangs.length === 0) {
-    io.stderr(`no gangs ${placeOf(question)}\n`);
+    io.stderr(`no gangs ${namespaceText(question)}\n`);
   } else {
     const palette = paletteFor('auto', io);
     const moment = { question, gangs, trouble: undefined, now: io.now().getTime() };
@@ -178,7 +178,7 @@ function showFor(json: boolean, io: CliIo): Show {
 
 /** By the configuration where there is one; else every backend, and no word about which is the default. */
 async function judgeFor(config: string | undefined, io: CliIo): Promise<Configured> {
-  const { file, configuration, factories } = configured({ file: config, env: io.env });
+  const { file, configuration, factories } = verbConfiguration({ file: config, env: io.env });
   const exemptNamespaces = neverEvictedFrom(configuration);
   if (file === undefined) {
     const profiles = builtInBackends.map((factory) => ({ name: factory.name }));

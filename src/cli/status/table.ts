@@ -113,11 +113,11 @@ export const gatesLeft = ({ summary, pods }: GangStatus): number =>
 
 /** As kubectl has it: `45s`, `12m`, `3h`, `2d`; `-` where there is no PodGang. */
 export function ageOf({ creationTimestamp }: GangStatus, now: number): string {
-  return creationTimestamp === undefined ? '-' : duration(now - Date.parse(creationTimestamp));
+  return creationTimestamp === undefined ? '-' : ageText(now - Date.parse(creationTimestamp));
 }
 
 /** @param ms negative where the API server's clock is ahead: counts as none */
-export function duration(ms: number): string {
+export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;

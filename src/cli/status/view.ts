@@ -3,7 +3,7 @@ import {
   cutLine,
   span,
   wrapped,
-  duration,
+  ageText,
   phaseOf,
   tableLines,
   widthOf,
@@ -45,7 +45,7 @@ export interface Moment {
   readonly now: number;
 }
 
-export const placeOf = ({ namespace }: Question): string =>
+export const namespaceText = ({ namespace }: Question): string =>
   namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
 
 /** The table or, for one gang, the tree. */
@@ -74,14 +74,14 @@ export function screenLines(
 
 function troubleLines({ trouble, now }: Moment, columns: number): Line[] {
   if (trouble === undefined) return [];
-  const since = `since ${clockTime(trouble.since)} (${duration(now - trouble.since)})`;
+  const since = `since ${clockTime(trouble.since)} (${ageText(now - trouble.since)})`;
   return wrapped(`Not up to date ${since}: ${trouble.message}. Trying again.`, columns, '', 'bad');
 }
 
 function nothing({ question }: Moment): string {
   return question.gang === undefined
-    ? `no gangs ${placeOf(question)}`
-    : `PodGang ${question.gang} does not exist any more ${placeOf(question)}`;
+    ? `no gangs ${namespaceText(question)}`
+    : `PodGang ${question.gang} does not exist any more ${namespaceText(question)}`;
 }
 
 /** What did not fit. Of a table the phases as well, for the gang that is stuck may be among them. */

@@ -3,7 +3,7 @@ import type { Policy } from '../../admission/policy.ts';
 import { supportedSchedulers } from '../../backends/registry.ts';
 import { GangSurvey } from '../gangs/survey.ts';
 import { HpcGangs } from '../gangs/hpc-gangs.ts';
-import { configured } from '../input/configured.ts';
+import { verbConfiguration } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
@@ -107,7 +107,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
 
 /** Without a configuration nobody has said which backends are enabled, so a PodGang may name any. */
 async function policyFor(config: string | undefined, names: readonly string[]): Promise<Policy> {
-  const { configuration, factories, prepared } = configured({ file: config });
+  const { configuration, factories, prepared } = verbConfiguration({ file: config });
   if (config !== undefined)
     return policyFrom(configuration, { factories: await factories(), preparations: await prepared() });
   const { schedulers } = configuration;

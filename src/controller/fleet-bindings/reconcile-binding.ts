@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 import type { BindingRecord } from './binding-record.ts';
 import type { Members } from './members.ts';
-import { dueOf, verdictOn, writeClusters, writeStatus, type BindingVerdict } from './verdict.ts';
+import { reasonToSchedule, verdictOn, writeClusters, writeStatus, type BindingVerdict } from './verdict.ts';
 import type { Estimators } from '../../estimators/estimators.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
@@ -53,7 +53,8 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
     if (standstill !== undefined) {
       // What is known of it may be old, and a write would fail again and again.
       waiting.delete(key);
-      if (dueOf(record, members, strategies) !== undefined) observer.standsStill(record, standstill);
+      if (reasonToSchedule(record, members, strategies) !== undefined)
+        observer.standsStill(record, standstill);
       return undefined;
     }
     const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;
@@ -133,7 +134,7 @@ export const askEstimates =
     const { binding, faults, namespace } = record;
     const plugin = strategies.pluginOf(binding.strategy);
     if (plugin === undefined || faults.length > 0) return NO_ESTIMATES;
-    if (dueOf(record, members, strategies) === undefined) return NO_ESTIMATES;
+    if (reasonToSchedule(record, members, strategies) === undefined) return NO_ESTIMATES;
     const questions = roomQuestions(binding, members.all(), plugin);
     const answers = await estimators.ask(questions, namespace, signal);
     const found = estimatesOf(questions, answers, (cluster) => {

@@ -62,7 +62,7 @@ export function verdictOn(
     const message = faults.map(({ field, message: what }) => `${field}: ${what}`).join('; ');
     return { ...settled, due: 'placement', applies: false, reason: 'SchedulerError', message };
   }
-  const due = dueOf(record, members, strategies);
+  const due = reasonToSchedule(record, members, strategies);
   if (due === undefined) return settled;
   const gang = plugin?.room !== undefined || binding.minAvailable.size > 0 || binding.components.length > 1;
   const found = assign(binding, members.all(), strategies, estimates);
@@ -94,7 +94,7 @@ function saidOf({ conditions }: BindingRecord): string {
 }
 
 /** Why it is to be judged; undefined where there is nothing to judge. Nobody can say by a strategy that nobody knows. */
-export function dueOf(
+export function reasonToSchedule(
   { binding, applied }: BindingRecord,
   { stays }: Members,
   strategies: Strategies,

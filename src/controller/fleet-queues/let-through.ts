@@ -1,5 +1,5 @@
 import type { QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
-import { viewQueues, type QueueView, type Standstill } from '../../fleet/bindings/queue-view.ts';
+import { viewQueues, type QueueView, type PlacementHalt } from '../../fleet/bindings/queue-view.ts';
 import type { QueuedGang } from '../../fleet/queues/dispatch.ts';
 import {
   statusOf,
@@ -24,7 +24,7 @@ export interface LetThroughOptions {
   readonly queues: readonly QueueRecord[];
   readonly reserveAfterMs: number;
   readonly now: Date;
-  readonly standstill: Standstill;
+  readonly standstill: PlacementHalt;
   /** Whether bindings of these versions are among those that are given. */
   readonly hasSeen: (versions: Versions) => boolean;
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import { claimOf, deficitsOf, releasingOf, type QueueRecord } from '../queues/re
 import type { QueuedBinding } from './queued-binding.ts';
 
 /** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */
-export type Standstill = (namespace: string) => string | undefined;
+export type PlacementHalt = (namespace: string) => string | undefined;
 
 /** What the API server says of queues and bindings, judged. */
 export interface QueueView extends Omit<Dispatched, 'standings'> {
@@ -21,7 +21,7 @@ export function viewQueues(
     readonly now: number;
     readonly reserveAfterMs: number;
     readonly most?: number;
-    readonly standstill?: Standstill;
+    readonly standstill?: PlacementHalt;
   },
 ): QueueView {
   const claims = new Set(queues.flatMap(releasingOf));

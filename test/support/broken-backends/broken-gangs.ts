@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import { fault } from '../../../src/api/fault.ts';
-import { newlyUnheard } from '../../../src/backends/shared-warnings.ts';
+import { newlyIgnored } from '../../../src/backends/shared-warnings.ts';
 import { CART_PREEMPTS, changed, type BrokenBackend } from './sound.ts';
 
 const NOTHING_WRONG = { faults: [], warnings: [] };
@@ -68,7 +68,7 @@ export const brokenGangs: readonly BrokenBackend[] = [
     factory: changed(() => ({
       warnOfUpdate: (before: PodGang, after: PodGang) => {
         if (before.spec.groups.length === 0) throw new Error('no group');
-        return newlyUnheard(before, after, CART_PREEMPTS);
+        return newlyIgnored(before, after, CART_PREEMPTS);
       },
     })),
   },

@@ -1,5 +1,5 @@
 import type { PodGang } from '../../../src/api/pod-gang.ts';
-import { unheardTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
+import { ignoredTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
 import type { SyncContext } from '../../../src/backends/cluster.ts';
 import { cart, CART_PREEMPTS, changed, type BrokenBackend } from './sound.ts';
 
@@ -20,7 +20,7 @@ export const brokenPriorities: readonly BrokenBackend[] = [
     how: 'drops the disruption mode',
     says: 'a gang with muster.dev/disruption-mode Pod and one with PodGroup get the same objects and the same warnings',
     factory: changed(() => ({
-      validatePodGang: (gang: PodGang) => ({ faults: [], warnings: unheardTerms(gang, ANY_MODE) }),
+      validatePodGang: (gang: PodGang) => ({ faults: [], warnings: ignoredTerms(gang, ANY_MODE) }),
     })),
   },
   {
@@ -30,7 +30,7 @@ export const brokenPriorities: readonly BrokenBackend[] = [
     factory: changed(() => ({
       validatePodGang: (gang: PodGang) => ({
         faults: [],
-        warnings: unheardTerms({ ...gang, spec: {} as never }, CART_PREEMPTS).filter((text) =>
+        warnings: ignoredTerms({ ...gang, spec: {} as never }, CART_PREEMPTS).filter((text) =>
           text.includes('mode'),
         ),
       }),

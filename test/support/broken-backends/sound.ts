@@ -8,7 +8,7 @@ import { readProfileConfig } from '../../../src/backends/profile-config.ts';
 import type { OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import type { Resource } from '../../../src/k8s/resource.ts';
-import { newlyUnheard, unheardTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
+import { newlyIgnored, ignoredTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
 
 export const CARTS: Resource = {
   group: 'cart.example.com',
@@ -56,9 +56,9 @@ export const soundBackend = ({ config }: BackendSettings): Backend => {
     },
     validatePodGang: (gang) => ({
       faults: [],
-      warnings: ['carts are slow', ...unheardTerms(gang, CART_PREEMPTS)],
+      warnings: ['carts are slow', ...ignoredTerms(gang, CART_PREEMPTS)],
     }),
-    warnOfUpdate: (before, after) => newlyUnheard(before, after, CART_PREEMPTS),
+    warnOfUpdate: (before, after) => newlyIgnored(before, after, CART_PREEMPTS),
     syncPodGang: async (context: SyncContext, gang: PodGang) => {
       await context.apply(cart(gang));
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { workloadRules } from '../../../src/cli/doctor/expected-rights.ts';
+import { configuredWorkloadRights } from '../../../src/cli/doctor/expected-rights.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
 import { gangKindOf, gangKinds } from '../../../src/workloads/kinds.ts';
@@ -156,7 +156,11 @@ test('muster interpret tells of the same templates', async () => {
 });
 
 test('Muster’s account has to have the right to list and watch it', () => {
-  const rules = workloadRules(kinds).map(({ group, resources, verbs }) => ({ group, resources, verbs }));
+  const rules = configuredWorkloadRights(kinds).map(({ group, resources, verbs }) => ({
+    group,
+    resources,
+    verbs,
+  }));
   expect(rules).toEqual([
     { group: 'example.com', resources: ['trainers'], verbs: ['list', 'watch'] },
     { group: 'example.com', resources: ['rendering'], verbs: ['list', 'watch'] },

@@ -11,14 +11,14 @@ import {
   valueOf,
   type Diagnosis,
   type Group,
-  type Severity,
+  type CheckResult,
   type Read,
 } from '../diagnosis.ts';
 import { withDefaults, narrowed, type Selectors } from './equivalence.ts';
 import { differences, type Difference } from './differences.ts';
 import { judge, type KindOfObject, type Weight } from './judgement.ts';
 import { EXACT, KINDS, meantIn, WHOLE } from './kinds.ts';
-import { componentsIn, identityOf, kindOf, type Identity, type Shipped } from './wanted.ts';
+import { componentsIn, identityOf, kindName, type Identity, type Shipped } from './wanted.ts';
 
 /** What a cluster has of what this version ships. */
 export interface Installed {
@@ -49,17 +49,17 @@ export function checkInstalled({
   const all = shipped.wanted(components, !unserved.has('MutatingAdmissionPolicy'));
   const certManager = all.some(
     (object) =>
-      (kindOf(object) === 'Certificate' && here(identityOf(object)) !== undefined) ||
+      (kindName(object) === 'Certificate' && here(identityOf(object)) !== undefined) ||
       (isWebhooks(object) && meantIn(here(identityOf(object)) ?? null, 'annotations').length > 0),
   );
   const inCluster = all.some(
     (object) =>
-      (kindOf(object) === 'Deployment' && live(identityOf(object)).state !== 'absent') ||
+      (kindName(object) === 'Deployment' && live(identityOf(object)).state !== 'absent') ||
       (isWebhooks(object) && callsService(here(identityOf(object)))),
   );
   const results = all.flatMap((object): readonly Result[] => {
-    const kind = KINDS[kindOf(object)];
-    if (kind === undefined || unserved.has(kindOf(object))) return [];
+    const kind = KINDS[kindName(object)];
+    if (kind === undefined || unserved.has(kindName(object))) return [];
     if (kind.inCluster && !inCluster) return [];
     if (!certManager && kind.check === 'issuer') return [];
     const read = live(identityOf(object));
@@ -76,7 +76,7 @@ export function checkInstalled({
   ];
 }
 
-const isWebhooks = (object: JsonObject): boolean => kindOf(object).endsWith('WebhookConfiguration');
+const isWebhooks = (object: JsonObject): boolean => kindName(object).endsWith('WebhookConfiguration');
 
 const callsService = (object: JsonObject | undefined): boolean =>
   (ownList(object ?? null, 'webhooks') ?? []).some(
@@ -85,7 +85,7 @@ const callsService = (object: JsonObject | undefined): boolean =>
 
 /** A definition that Grove’s chart brings is Grove’s. */
 const isOfOthers = (wanted: JsonObject, found: JsonObject): boolean =>
-  kindOf(wanted) === 'CustomResourceDefinition' &&
+  kindName(wanted) === 'CustomResourceDefinition' &&
   ownString(ownObject(found['metadata'], 'annotations'), DEFINITION_OF_OTHERS) !== undefined;
 
 /** What another version installed still judges, and kubectl apply takes nothing away. */
@@ -119,7 +119,7 @@ function checkObject(
   certManager: boolean,
 ): readonly Result[] {
   const { group, check } = kind;
-  const name = `${kindOf(wanted)} ${objectName(wanted)}`;
+  const name = `${kindName(wanted)} ${objectName(wanted)}`;
   if (read.state === 'unread') return [{ group, check, weight: 'unread', text: read.reason }];
   if (read.state === 'absent') {
     const text = `there is no ${name}: ${kind.missing}`;
@@ -168,9 +168,9 @@ const noted = ({ group, check }: KindOfObject, name: string, difference: Differe
 /** What is fixed for good is made anew; what lists move is patched from their ends. */
 function commandsFor(wanted: JsonObject, list: readonly Difference[]): readonly string[] {
   if (
-    list.some(({ field }) => /^roleRef|^spec\.selector\.?.*$/.test(field) && kindOf(wanted) !== 'Service')
+    list.some(({ field }) => /^roleRef|^spec\.selector\.?.*$/.test(field) && kindName(wanted) !== 'Service')
   ) {
-    if (kindOf(wanted) !== 'PodDisruptionBudget') return [deleteCommand(wanted), applyCommand(wanted)];
+    if (kindName(wanted) !== 'PodDisruptionBudget') return [deleteCommand(wanted), applyCommand(wanted)];
   }
   const operations = list.flatMap(({ patch }): readonly PatchOperation[] => patch);
   return [patchCommand(wanted, operations)];
@@ -214,7 +214,7 @@ const textOf = (list: readonly Difference[]): string =>
 const wantedText = ({ field, wanted }: Difference): string =>
   wanted === undefined ? `without ${field}` : `${field} ${short(wanted)}`;
 
-const SEVERITY: Readonly<Partial<Record<Result['weight'], Severity>>> = {
+const SEVERITY: Readonly<Partial<Record<Result['weight'], CheckResult>>> = {
   problem: 'problem',
   warning: 'warning',
   unread: 'not-checked',

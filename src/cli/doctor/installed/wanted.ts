@@ -16,11 +16,11 @@ export interface Identity {
   readonly name: string;
 }
 
-export const kindOf = (object: JsonObject): string => ownString(object, 'kind') ?? '';
+export const kindName = (object: JsonObject): string => ownString(object, 'kind') ?? '';
 
 export const identityOf = (object: JsonObject): Identity => ({
   apiVersion: ownString(object, 'apiVersion') ?? '',
-  kind: kindOf(object),
+  kind: kindName(object),
   namespace: ownString(ownObject(object, 'metadata'), 'namespace'),
   name: objectName(object),
 });
@@ -31,7 +31,7 @@ type Trace =
   | { readonly target: Identity; readonly list: readonly string[]; readonly name: string };
 
 /** A part of an installation that not everybody has. */
-export interface Component {
+export interface InstalledComponent {
   readonly name: string;
   readonly folder: string;
   readonly traces: readonly Trace[];
@@ -41,13 +41,13 @@ export interface Component {
 export interface Shipped {
   /** With cert-manager, on a cluster that serves every policy. */
   readonly whole: readonly JsonObject[];
-  readonly components: readonly Component[];
+  readonly components: readonly InstalledComponent[];
   /** Every object that may have to be read. */
   readonly identities: readonly Identity[];
   /** Whether anything that is shipped has this name, for Karmada’s API server too. */
   isShipped(kind: string, name: string): boolean;
   /** What is wanted with these components. @param mutating whether the cluster serves MutatingAdmissionPolicy v1 */
-  wanted(components: readonly Component[], mutating: boolean): readonly JsonObject[];
+  wanted(components: readonly InstalledComponent[], mutating: boolean): readonly JsonObject[];
 }
 
 const SYSTEM = new RegExp(`(?<![\\w-])${MUSTER_NAMESPACE}(?![\\w-])`, 'g');
@@ -64,7 +64,7 @@ function movedTo(object: JsonObject, namespace: string): JsonObject {
 export function readShipped(namespace: string, root = packageRoot()): Shipped | undefined {
   if (root === undefined) return undefined;
   const folder = join(root, 'manifests');
-  const build = (overlay: string, components: readonly Component[] = []): readonly JsonObject[] =>
+  const build = (overlay: string, components: readonly InstalledComponent[] = []): readonly JsonObject[] =>
     kustomized(
       join(folder, 'overlays', overlay),
       components.map((one) => one.folder),
@@ -119,7 +119,7 @@ function tracesOf(folder: string, whole: readonly JsonObject[], namespace: strin
 export const componentsIn = (
   shipped: Shipped,
   live: (identity: Identity) => JsonObject | undefined,
-): readonly Component[] =>
+): readonly InstalledComponent[] =>
   shipped.components.filter(({ traces }) =>
     traces.some((trace) => {
       if ('object' in trace) return live(trace.object) !== undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { duration, tableLines, widthOf } from '../../../../src/cli/status/table.ts';
+import { ageText, tableLines, widthOf } from '../../../../src/cli/status/table.ts';
 import { NOW, printed, row } from './gangs.ts';
 
 const LONG_WHY =
@@ -64,5 +64,5 @@ test.each([
   [7_200_000, '2h'],
   [172_800_000, '2d'],
 ])('%d ms are %s', (ms, text) => {
-  expect(duration(ms)).toBe(text);
+  expect(ageText(ms)).toBe(text);
 });
