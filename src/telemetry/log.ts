@@ -124,7 +124,7 @@ export interface DecisionLine {
   readonly ms: number;
 }
 
-/** Lets so many lines through within each prefixSecond, and counts the others. */
+/** Lets so many lines through within each second, and counts the others. */
 class LinesPerSecond {
   readonly #most: number;
   readonly #now: () => number;
