@@ -6,6 +6,7 @@ import { definition, int32, list, map, object, string } from './definition.ts';
 
 const ANY = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const BOOLEAN = { type: 'boolean' };
+const ANY_LIST = { type: 'array', items: ANY };
 
 /** https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/ */
 export const JOB_SETS = definition({
@@ -126,5 +127,29 @@ export const TRAINERS = definition({
     driver: object({ template: ANY }),
     roles: list(object({ role: string(), count: int32(), least: int32(), template: ANY })),
   }),
+  statusSchema: ANY,
+});
+
+/** https://github.com/sgl-project/rbg, api/workloads/v1alpha2 */
+export const ROLE_BASED_GROUPS = definition({
+  ...{ group: 'workloads.x-k8s.io', version: 'v1alpha2', kind: 'RoleBasedGroup', plural: 'rolebasedgroups' },
+  ...{ approved: true, status: true },
+  spec: object({ roleTemplates: ANY_LIST, roles: ANY_LIST }),
+  statusSchema: ANY,
+});
+
+/** The same API: what controls the Pods of a role. */
+export const ROLE_INSTANCES = definition({
+  ...{ group: 'workloads.x-k8s.io', version: 'v1alpha2', kind: 'RoleInstance', plural: 'roleinstances' },
+  approved: true,
+  spec: object({ components: ANY_LIST }),
+  statusSchema: ANY,
+});
+
+/** https://github.com/volcano-sh/kthena, pkg/apis/workload/v1alpha1 */
+export const MODEL_SERVINGS = definition({
+  ...{ group: 'workload.serving.volcano.sh', version: 'v1alpha1', kind: 'ModelServing' },
+  ...{ plural: 'modelservings', status: true },
+  spec: object({ replicas: int32({ default: 1 }), schedulerName: string(), template: ANY }),
   statusSchema: ANY,
 });
