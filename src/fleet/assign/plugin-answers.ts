@@ -1,3 +1,4 @@
+import { decideWithNeeds, Needs, type MayNeed } from '../../api/needs.ts';
 import { messageOf } from '../../errors.ts';
 import { ANSWER_RULES, targetsIn } from './answer-rules.ts';
 import { strategyQuestion, type StrategyQuestion } from './assign-replica-plugin.ts';
@@ -21,7 +22,7 @@ const MOST_QUESTIONS = 64;
 /** So many clusters are named where none gets anything. */
 const MOST_NAMED = 10;
 
-/** Its answer has to be waited for. */
+/** Leaves a judgement whose plugin has not been asked yet; {@link withPluginAnswers} makes it what is needed. */
 class Unanswered extends Error {
   readonly key: string;
   readonly ask: () => Promise<unknown>;
@@ -35,6 +36,8 @@ class Unanswered extends Error {
 
 /** What was answered to one question; `failed` where there is no answer, and why. */
 type Answer = { readonly said: unknown } | { readonly failed: string };
+
+type Answers = ReadonlyMap<string, Answer>;
 
 const answersOf = new WeakMap<Assigner, RemotePlugin>();
 
@@ -54,31 +57,38 @@ export async function withPluginAnswers<T>(
   strategies: Strategies,
   judge: (strategies: Strategies) => T,
 ): Promise<T> {
-  const answers = new Map<string, Answer>();
-  const asking: Strategies = {
-    names: strategies.names,
-    missing: strategies.missing,
-    pluginOf: (strategy) => {
-      const assigner = strategies.pluginOf(strategy);
-      const plugin = assigner && answersOf.get(assigner);
-      return plugin === undefined ? assigner : assignerWith(plugin, answers);
-    },
-  };
-  for (;;) {
+  const decide = (answers: Answers): MayNeed<T, Unanswered> => {
     try {
-      return judge(asking);
+      return judge({
+        names: strategies.names,
+        missing: strategies.missing,
+        pluginOf: (strategy) => {
+          const assigner = strategies.pluginOf(strategy);
+          const plugin = assigner && answersOf.get(assigner);
+          return plugin === undefined ? assigner : assignerWith(plugin, answers);
+        },
+      });
     } catch (thrown) {
-      if (!(thrown instanceof Unanswered)) throw thrown;
-      const answer = thrown.ask().then(
+      if (thrown instanceof Unanswered) return new Needs(thrown);
+      throw thrown;
+    }
+  };
+  const answer = async ({ key, ask }: Unanswered, answers: Answers): Promise<Answers> =>
+    new Map(answers).set(
+      key,
+      await ask().then(
         (said): Answer => ({ said }),
         (error: unknown): Answer => ({ failed: messageOf(error) }),
-      );
-      answers.set(thrown.key, await answer);
-    }
-  }
+      ),
+    );
+  // One question more is refused where it is asked.
+  const exhausted = (needs: Unanswered): never => {
+    throw needs;
+  };
+  return decideWithNeeds({ decide, answer, known: new Map(), rounds: MOST_QUESTIONS, exhausted });
 }
 
-const assignerWith = (plugin: RemotePlugin, answers: ReadonlyMap<string, Answer>): Assigner => ({
+const assignerWith = (plugin: RemotePlugin, answers: Answers): Assigner => ({
   name: plugin.name,
   strategies: () => plugin.strategies(),
   // Of a gang the least is enough, and what no model of a cluster names is there all the same.
