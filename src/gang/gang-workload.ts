@@ -30,13 +30,6 @@ export const isOfEarlier = (gang: Made, origin: PodOrigin | undefined): boolean 
   workloadTitle(origin) === workloadOf(gang) &&
   !isOfWorkload(gang, origin);
 
-/** The kinds of workloads whose gangs have as their minimum what is left to be done: their controllers count what has ended. */
-export const KINDS_WITH_LEFT: readonly string[] = ['job'];
-
-/** Whether the minimum of a gang leaves out what Pods of it have done already. */
-export const countsWhatIsLeft = (gang: Made): boolean =>
-  KINDS_WITH_LEFT.includes((workloadOf(gang) ?? '').split('/', 1)[0] ?? '');
-
 /** How the workload of a gang ended; undefined where it has not, or nobody made the gang for one. */
 export function workloadResult(gang: Made): 'Succeeded' | 'Failed' | undefined {
   const result =

@@ -21,6 +21,8 @@ export interface GangState {
   readonly backend: BackendState;
   /** Why Muster does not move this gang: it writes nothing to it then. undefined where it is Muster's. */
   readonly notOurs: NotOurs | undefined;
+  /** Whether the minimum of the gang's workload leaves out what its Pods have done already. */
+  readonly countsWhatIsLeft: boolean;
   /**
    * Why nothing is known for certain in this namespace, in plain words: its objects have no room in memory. All stays as it
    * is then. undefined where all of it is known.

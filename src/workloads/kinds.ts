@@ -96,3 +96,7 @@ export function knownKindOf(
     'tell in the configuration, under fleet.kinds, where this kind keeps its templates',
   );
 }
+
+/** Whether the gang of a workload, `job/train` or `job`, has as its minimum what is left to be done. */
+export const countsWhatIsLeft = (workload = ''): boolean =>
+  gangKindOf(workload.split('/', 1)[0] ?? '')?.left !== undefined;

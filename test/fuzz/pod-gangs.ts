@@ -185,6 +185,7 @@ function plannedAnyway(text: string, judge: Judge): string[] {
       releaseOrder: 'all-at-once' as const,
     },
     notOurs: undefined,
+    countsWhatIsLeft: gang.annotations.get('muster.dev/workload')?.startsWith('job/') === true,
     lastStatusWrite: undefined,
   };
   const first = JSON.stringify(judge.plan(state));

@@ -3,10 +3,12 @@ import type { BackendRegistry } from '../../backends/registry.ts';
 import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, BaseGang, GangRecord, GangState, NotOurs } from '../../gang/records.ts';
+import { workloadOf } from '../../gang/gang-workload.ts';
 import { publishedBackend } from '../../gang/plan/holds.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { annotationOf, backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { BackendsView } from '../watch/shared.ts';
+import { countsWhatIsLeft } from '../../workloads/kinds.ts';
 
 export interface StateContext {
   readonly view: GangView;
@@ -51,6 +53,7 @@ export function stateOf(namespace: string, name: string, context: StateContext):
     backend: backendState(namespace, gang, context),
     notOurs: notOurs(namespace, gang, context),
     memoryExceeded: view.standstill?.(namespace),
+    countsWhatIsLeft: leavesOut(gang),
     lastStatusWrite,
   };
 }
@@ -64,8 +67,12 @@ export const withGang = (state: GangState, gang: GangState['gang'], context: Sta
     gang,
     backend: backendState(namespace, record, context),
     notOurs: notOurs(namespace, record, context),
+    countsWhatIsLeft: leavesOut(record),
   };
 };
+
+const leavesOut = (gang: GangRecord | undefined): boolean =>
+  gang !== undefined && countsWhatIsLeft(workloadOf(gang));
 
 function notOurs(
   namespace: string,

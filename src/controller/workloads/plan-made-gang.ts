@@ -4,12 +4,12 @@ import {
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
 import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
-import { KINDS_WITH_LEFT, workloadResult, workloadOf } from '../../gang/gang-workload.ts';
+import { workloadResult, workloadOf } from '../../gang/gang-workload.ts';
 import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/kind.ts';
-import { gangKindOf } from '../../workloads/kinds.ts';
+import { countsWhatIsLeft, gangKindOf } from '../../workloads/kinds.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
 import { followed, onlyLeft } from './followed-minimum.ts';
@@ -188,7 +188,7 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   if (!same) {
     return forms ? { do: 'delete', gang, why: `${workloadTitle(origin)} has other groups now` } : NOTHING;
   }
-  const countsItself = KINDS_WITH_LEFT.includes(origin.kind);
+  const countsItself = countsWhatIsLeft(origin.kind);
   const minimums = new Map<number, number>();
   const asked = groups.map((group, index) => {
     const minimum = gang.spec.groups[index]?.minReplicas ?? 0;

@@ -1,4 +1,4 @@
-import { countsWhatIsLeft, isOfEarlier } from '../gang-workload.ts';
+import { isOfEarlier } from '../gang-workload.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { OF_THE_GENERATION_BEFORE } from './holds.ts';
 import { byName, hasEnded, isBound, isGated, isLive, shortfall, type GroupCensus } from './census.ts';
@@ -65,7 +65,7 @@ function newestRevision(live: readonly PodRecord[]): string | undefined {
  * @param expected how many Pods each group waits for, in the order of the census: as many as at the gang's first start
  */
 export function generationHold(
-  state: Pick<GangState, 'backend' | 'pods'>,
+  state: Pick<GangState, 'backend' | 'pods' | 'countsWhatIsLeft'>,
   gang: GangRecord,
   census: readonly GroupCensus[],
   expected: readonly number[],
@@ -76,7 +76,7 @@ export function generationHold(
   const isNext = (pod: PodRecord): boolean =>
     isGated(pod) ||
     // What is left of a Job is its minimum; of others a Pod that has succeeded has done its part.
-    (pod.phase === 'Succeeded' && !countsWhatIsLeft(gang));
+    (pod.phase === 'Succeeded' && !state.countsWhatIsLeft);
   const asked = ({ index, minReplicas }: GroupCensus): number => expected[index] ?? minReplicas;
   const count = (group: GroupCensus, counts: (pod: PodRecord) => boolean): number =>
     group.present.filter((pod) => isNext(pod) && counts(pod)).length;

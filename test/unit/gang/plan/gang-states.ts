@@ -1,3 +1,5 @@
+import { workloadOf } from '../../../../src/gang/gang-workload.ts';
+import { countsWhatIsLeft } from '../../../../src/workloads/kinds.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../../src/api/names.ts';
 import type { Condition, PodGroup } from '../../../../src/api/pod-gang.ts';
 import type { GangPlan } from '../../../../src/gang/plan/gang-plan.ts';
@@ -77,6 +79,10 @@ export const gang = (parts: Partial<GangRecord> & { groups?: readonly PodGroup[]
 export const FULL = [group('leader', 1, 'leader-0'), group('workers', 2, 'workers-0', 'workers-1')];
 export const PODS = [pod('leader-0'), pod('workers-0'), pod('workers-1')];
 
+/** As the loop finds it out. */
+export const leavesOut = (of: GangState['gang']): boolean =>
+  of !== 'missing' && countsWhatIsLeft(workloadOf(of));
+
 export const state = (parts: Partial<GangState> = {}): GangState => ({
   synced: true,
   now: NOW,
@@ -87,6 +93,7 @@ export const state = (parts: Partial<GangState> = {}): GangState => ({
   baseGangs: new Map(),
   backend: { name: 'kube', ready: true, objectsExist: true, releaseOrder: 'all-at-once' },
   notOurs: undefined,
+  countsWhatIsLeft: leavesOut(parts.gang ?? 'missing'),
   lastStatusWrite: undefined,
   ...parts,
 });

@@ -1,7 +1,6 @@
 /** The Pods of a gang that come after its first start. */
 import { describe, expect, test } from '@jest/globals';
-import { gangKinds } from '../../../../src/workloads/kinds.ts';
-import { KINDS_WITH_LEFT } from '../../../../src/gang/gang-workload.ts';
+import { countsWhatIsLeft, gangKinds } from '../../../../src/workloads/kinds.ts';
 import type { Condition } from '../../../../src/api/pod-gang.ts';
 import { CONDITION_SCHEDULED } from '../../../../src/gang/plan/conditions.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
@@ -242,9 +241,9 @@ describe('a Pod that has succeeded', () => {
   });
 
   test('is told apart for those kinds that say what is left of them', () => {
-    expect(gangKinds.filter(({ left }) => left !== undefined).map(({ short }) => short)).toEqual(
-      KINDS_WITH_LEFT,
-    );
+    expect(
+      gangKinds.filter(({ short }) => countsWhatIsLeft(`${short}/train`)).map(({ short }) => short),
+    ).toEqual(['job']);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   World,
   type Kind,
 } from './world.ts';
+import { leavesOut } from './gang-states.ts';
 
 /** Something that must never be in the life of a gang. */
 export class Wrong extends Error {}
@@ -128,6 +129,7 @@ export class Life extends World {
         countsEnding: this.#scheduler !== 'alone',
       },
       notOurs: undefined,
+      countsWhatIsLeft: leavesOut(this.gang),
       lastStatusWrite: undefined,
     };
   }

@@ -18,6 +18,7 @@ import { confirmUngates } from '../../../../src/gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../../../src/gang/plan/plan-references.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
 import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
+import { leavesOut } from './gang-states.ts';
 
 /** The judgement under test, so that a broken one can take its place. */
 export interface Judge {
@@ -206,6 +207,7 @@ export class Leader {
       baseGangs,
       backend,
       notOurs: undefined,
+      countsWhatIsLeft: leavesOut(this.#gang(key) ?? 'missing'),
       memoryExceeded: this.#kept && 'there is no room',
       lastStatusWrite: this.#lastStatusWrite.get(key),
     };
