@@ -1,3 +1,4 @@
+import type { Change } from '../json/patch.ts';
 import { isObject, own, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
@@ -11,7 +12,7 @@ import {
   type PriorityKnowledge,
 } from '../gang/rules/priorities.ts';
 import { NO_FINDINGS, type PodGangVerdict } from '../preparers/preparer.ts';
-import { ObjectEdit, type Change } from './pod-patch.ts';
+import { ObjectEdit } from './pod-patch.ts';
 import type { Policy } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
 

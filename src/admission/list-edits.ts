@@ -1,8 +1,8 @@
+import type { Change } from '../json/patch.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { asObject, own, ownList, type Json, type JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
-import type { Change } from './pod-patch.ts';
 import { isInContainers, keysOf, wayTo, type Way } from './pod-ways.ts';
 
 /** A container, and its position. */

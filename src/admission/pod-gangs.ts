@@ -1,3 +1,4 @@
+import type { Change } from '../json/patch.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, ownList, ownString, type JsonObject } from '../json/json.ts';
@@ -16,7 +17,7 @@ import { checkPreparedGang } from '../preparers/registry.ts';
 import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
 import { checkPolicyKept, preparationNeeded } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
-import { ObjectEdit, type Change } from './pod-patch.ts';
+import { ObjectEdit } from './pod-patch.ts';
 import { checkReady, answeringBackend, type DecisionNeed, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 

@@ -2,7 +2,7 @@ import { own, ownList, ownObject, ownString, isObject, type Json, type JsonObjec
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { PodField, PodList, PodPatch } from '../preparers/preparer.ts';
 import { ListEdits } from './list-edits.ts';
-import { pointer, type WriteOperation } from '../json/patch.ts';
+import { pointer, type Change } from '../json/patch.ts';
 
 /**
  * The patch of one Pod. It knows the Pod as received and works out the operations itself; nothing is cloned or
@@ -97,12 +97,6 @@ export class JsonPodPatch implements PodPatch {
     this.#labels.changes(this.#annotations.changes(this.#spec.changes(changes)));
     return this.#lists?.changes(changes) ?? changes;
   }
-}
-
-/** An operation with the reason for it, one clause, for people. */
-export interface Change {
-  readonly operation: WriteOperation;
-  readonly why: string;
 }
 
 /** The pointers to what backends set, by object and key: some dozens in the life of a process, asked for with every Pod. */

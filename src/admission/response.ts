@@ -10,8 +10,7 @@ import type { Fault } from '../api/fault.ts';
 import { isObject, jsonText, printableJson } from '../json/json.ts';
 import { MAX_TOTAL_RUNES, printable } from '../text/printable.ts';
 import { rules } from '../api/rules.ts';
-import { isConstant } from '../json/patch.ts';
-import type { Change } from './pod-patch.ts';
+import { isConstant, type Change } from '../json/patch.ts';
 
 /** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
 const MAX_CAUSES = 256;

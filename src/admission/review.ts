@@ -1,9 +1,9 @@
+import type { Change } from '../json/patch.ts';
 import type { Fault } from '../api/fault.ts';
 import { Needs, type MayNeed } from '../api/needs.ts';
 import { asObject, isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
-import type { Change } from './pod-patch.ts';
 import type { DecisionNeed } from './policy.ts';
 
 export interface GroupVersionKind {

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { printable } from '../text/printable.ts';
 import { MusterError, messageOf } from '../errors.ts';
-import { ExitStatus, type CliIo } from './output/io.ts';
+import { ExitStatus, type CliIo, type Verb } from './output/io.ts';
 import { filled, reflowed, widthFor } from './output/text-layout.ts';
-import { verbs as allVerbs, type Verb } from './verbs.ts';
+import { verbs as allVerbs } from './verbs.ts';
 
 const EXIT_CODES = `
 Exit codes:

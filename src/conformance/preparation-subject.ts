@@ -1,4 +1,5 @@
-import { JsonPodPatch, type Change } from '../admission/pod-patch.ts';
+import type { Change } from '../json/patch.ts';
+import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Fault } from '../api/fault.ts';
 import type { Json, JsonObject } from '../json/json.ts';

@@ -26,3 +26,9 @@ export const pointer = (key: string): string =>
 /** The pointer to what stands at the end of these keys and positions. */
 export const pointerTo = (path: readonly (string | number)[]): string =>
   path.map((step) => `/${pointer(String(step))}`).join('');
+
+/** An operation with the reason for it, one clause, for people. */
+export interface Change {
+  readonly operation: WriteOperation;
+  readonly why: string;
+}

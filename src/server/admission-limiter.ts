@@ -1,5 +1,5 @@
 import type { ShedReason } from '../telemetry/metrics.ts';
-import type { Peer } from './connection-table.ts';
+import type { Peer } from './connection.ts';
 import { HttpFailure } from './failure.ts';
 
 /** What one process takes on at a time. Beyond it the API server is asked to retry, which it does by itself. */

@@ -1,53 +1,17 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { checkClientName } from '../tls/options.ts';
+import {
+  newPeer,
+  type ConnectionCounts,
+  type ConnectionState,
+  type InboundConnection,
+  type Peer,
+} from './connection.ts';
 import { evictedFor } from './eviction.ts';
 
-/**
- * What a connection has shown so far. `handshake`: TLS is not done. `stranger`: TLS alone. `known`: a review of it was
- * decided, or its client certificate was verified.
- */
-export type ConnectionState = 'handshake' | 'stranger' | 'known';
-
-/** One connection of the webhook port, from the moment it was accepted. */
-export interface InboundConnection {
-  readonly peer: Peer;
-  state: ConnectionState;
-  /** Node replaces the object when the TLS handshake is done. */
-  socket: Socket;
-  /** Why its client may not call, where client certificates are required. */
-  refusal: string | undefined;
-  /** Its first answer after this moment closes it, in milliseconds of `performance.now()`. */
-  retireAt: number;
-  /** When its last request began; before the first, when it was accepted. */
-  usedAt: number;
-  /** Whether a request of it is under way. */
-  busy: boolean;
-}
-
-/** All connections of one remote address. */
-export interface Peer {
-  readonly address: string;
-  /** Each set is in the order of acceptance. */
-  readonly holds: Readonly<Record<ConnectionState, Set<InboundConnection>>>;
-  /** Connections that are read: TLS is done, and the read throttle has not paused them. */
-  readonly read: Set<InboundConnection>;
-  /** Requests in flight, and the bytes of their bodies. */
-  requests: number;
-  bytes: number;
-}
-
-/** A peer without connections. */
-export const newPeer = (address: string): Peer => ({
-  address,
-  holds: { handshake: new Set(), stranger: new Set(), known: new Set() },
-  read: new Set(),
-  requests: 0,
-  bytes: 0,
-});
-
 /** The connections of the webhook port, by remote address and state. */
-export class ConnectionTable {
+export class ConnectionTable implements ConnectionCounts {
   readonly #peers = new Map<string, Peer>();
   readonly #counts: Record<ConnectionState, number> = { handshake: 0, stranger: 0, known: 0 };
 

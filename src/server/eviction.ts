@@ -1,6 +1,6 @@
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { InboundConnection, ConnectionState, ConnectionTable } from './connection-table.ts';
+import type { ConnectionCounts, ConnectionState, InboundConnection } from './connection.ts';
 
 /** The share of the table that connections which are not known may take before they evict each other. */
 const UNPROVEN_SHARE = 1 / 4;
@@ -21,7 +21,7 @@ const SLOW_MS = 1000;
  */
 export function evictedFor(
   newcomer: InboundConnection,
-  table: ConnectionTable,
+  table: ConnectionCounts,
   max: number,
 ): InboundConnection | undefined {
   if (table.size <= max) return undefined;
@@ -32,7 +32,7 @@ export function evictedFor(
 
 function oldestUnproven(
   newcomer: InboundConnection,
-  { peers }: ConnectionTable,
+  { peers }: ConnectionCounts,
 ): InboundConnection | undefined {
   let oldest: InboundConnection | undefined;
   let ofHeaviest: InboundConnection | undefined;
@@ -47,7 +47,7 @@ function oldestUnproven(
   return oldest !== undefined && newcomer.usedAt - oldest.usedAt > SLOW_MS ? oldest : ofHeaviest;
 }
 
-function longestSilent({ peers }: ConnectionTable): InboundConnection | undefined {
+function longestSilent({ peers }: ConnectionCounts): InboundConnection | undefined {
   const heaviestFirst = [...peers.values()].sort((a, b) => b.holds.known.size - a.holds.known.size);
   for (const { holds } of heaviestFirst) {
     let found: InboundConnection | undefined;

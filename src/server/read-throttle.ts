@@ -1,4 +1,4 @@
-import type { InboundConnection, Peer } from './connection-table.ts';
+import type { InboundConnection, Peer } from './connection.ts';
 import { RoundRobin, OnePerTick } from './fair-queue.ts';
 import type { IncomingMessage } from 'node:http';
 import { LARGE_BYTES } from './admission-limiter.ts';

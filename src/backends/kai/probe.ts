@@ -4,7 +4,6 @@ import type { ClusterProbe, BackendFacts } from '../cluster.ts';
 import { POD_GROUP, POD_GROUP_API_VERSION, POD_GROUP_CRD, TOPOLOGIES_PATH } from './names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KaiConfig } from './config.ts';
-import { inTheWay } from './topology.ts';
 
 /**
  * Who groups the Pods. `external`: Muster's PodGroup does, with a sub-group for each group of the gang (KAI 0.15 and
@@ -118,3 +117,9 @@ function topologyNotices({ topologyName, keptLevels }: KaiConfig, { topologies }
       : inTheWay(topologyName, known, keptLevels),
   ];
 }
+
+/** A Topology of somebody else's that stands where Muster is to keep one, with other levels: the way out. */
+export const inTheWay = (name: string, found: FoundTopology, levels: readonly string[]): string =>
+  `Topology ${name} is not Muster's and has the levels ${found.levels.join(', ')}, not those of ` +
+  `topologyAwareScheduling.levels (${levels.join(', ')}): delete it, correct the levels, or set config.topologyName to ` +
+  'another name';

@@ -5,7 +5,7 @@ import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
 import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import type { ClusterSyncContext, OwnedObject } from '../cluster.ts';
 import { TOPOLOGY, TOPOLOGY_ANNOTATIONS } from './names.ts';
-import type { FoundTopology } from './probe.ts';
+import { inTheWay, type FoundTopology } from './probe.ts';
 
 /** The Topology whose levels a gang's constraints name; undefined where nothing says which. */
 export function topologyNameOf(
@@ -55,12 +55,6 @@ export function levelsAskedFor(gang: PodGang): Map<string, string> {
   }
   return levels;
 }
-
-/** A Topology of somebody else's that stands where Muster is to keep one, with other levels: the way out. */
-export const inTheWay = (name: string, found: FoundTopology, levels: readonly string[]): string =>
-  `Topology ${name} is not Muster's and has the levels ${found.levels.join(', ')}, not those of ` +
-  `topologyAwareScheduling.levels (${levels.join(', ')}): delete it, correct the levels, or set config.topologyName to ` +
-  'another name';
 
 /**
  * Keeps the Topology of the configured levels. KAI never lets the list of node labels change, so another list is

@@ -8,7 +8,7 @@ import {
   SCHEDULING_GROUP,
   type GangApi,
 } from './gang-api.ts';
-import type { Native } from './objects.ts';
+import type { Fields, Native } from './objects.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownObject } from '../../json/json.ts';
 
@@ -79,14 +79,6 @@ const noComposites = (): Error =>
   new Error(
     `config.groups is composite, but the cluster serves no ${COMPOSITE_POD_GROUPS.plural} in ${SCHEDULING_GROUP}/${COMPOSITE_POD_GROUPS.version}: serve them (feature gate CompositePodGroup and --runtime-config), or set config.groups to auto`,
   );
-
-/** Fields of a PodGroup that a feature gate of their own switches on; while it is off they are dropped without a word. */
-export interface Fields {
-  /** `priorityClassName` and `disruptionMode`: WorkloadAwarePreemption, part of GenericWorkload from 1.37 on. */
-  readonly priority: boolean;
-  /** `schedulingConstraints`: TopologyAwareWorkloadScheduling. */
-  readonly topology: boolean;
-}
 
 const NO_FIELDS: Fields = { priority: false, topology: false };
 const ALL_FIELDS: Fields = { priority: true, topology: true };

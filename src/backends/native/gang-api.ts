@@ -112,6 +112,3 @@ export const nativeApiVersion = ({ version }: GangApi): string => `${SCHEDULING_
 
 /** The kind by which a version of the API group is known to have gangs at all. */
 export const markerKind = (api: GangApi): Resource => api.podGroups ?? api.workloads;
-
-/** Entries that a list of templates in a Workload may have. */
-export const MAX_TEMPLATES = 8;

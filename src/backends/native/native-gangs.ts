@@ -2,11 +2,13 @@ import { hash } from 'node:crypto';
 import { isDnsLabel } from '../../k8s/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/check-spec.ts';
-import { MAX_TEMPLATES } from './gang-api.ts';
 
 export const LAYOUTS = ['flat', 'per-group', 'composite'] as const;
 /** How groups become native gangs: one for all of them, one each, or one each under a CompositePodGroup. */
 export type Layout = (typeof LAYOUTS)[number];
+
+/** Entries that a list of templates in a Workload may have. */
+export const MAX_TEMPLATES = 8;
 
 /** One native gang of a PodGang: a template of its Workload, and the PodGroup made from it. */
 export interface NativeGang {

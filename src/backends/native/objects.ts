@@ -13,11 +13,11 @@ import {
   type Composite,
   type NativeGang,
   type Layout,
+  MAX_TEMPLATES,
 } from './native-gangs.ts';
-import { COMPOSITE_POD_GROUPS, MAX_TEMPLATES, type GangApi } from './gang-api.ts';
+import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
 import { disruptionModeOfGang } from '../shared-warnings.ts';
 import type { NativeConfig } from './config.ts';
-import type { Fields } from './discovery.ts';
 import { requiredLevel } from './topology.ts';
 
 /**
@@ -119,6 +119,14 @@ const withReleased = (unit: NativeGang, waiting: ReadonlySet<string>): NativeGan
   );
   return { ...unit, minCount: counts.reduce((sum, count) => sum + count, 0) };
 };
+
+/** Fields of a PodGroup that a feature gate of their own switches on; while it is off they are dropped without a word. */
+export interface Fields {
+  /** `priorityClassName` and `disruptionMode`: WorkloadAwarePreemption, part of GenericWorkload from 1.37 on. */
+  readonly priority: boolean;
+  /** `schedulingConstraints`: TopologyAwareWorkloadScheduling. */
+  readonly topology: boolean;
+}
 
 /** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
 export interface Native extends Pick<NativeConfig, 'disruptionMode'> {

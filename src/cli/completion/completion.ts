@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
-import type { CliIo } from '../output/io.ts';
-import type { Verb } from '../verbs.ts';
+import type { CliIo, Verb } from '../output/io.ts';
 
 const EXAMPLES = `
 Examples:

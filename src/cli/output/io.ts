@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { basename, dirname, resolve } from 'node:path';
 import { mkdir, stat } from 'node:fs/promises';
 
@@ -22,6 +23,17 @@ export interface CliIo {
   readonly programName?: string;
   /** All of standard input. */
   readStdin(): Promise<Buffer>;
+}
+
+/** One verb of the program: what `muster --help` says of it, and where it is. */
+export interface Verb {
+  readonly name: string;
+  /** The same as the description of its command; a test compares the two. */
+  readonly summary: string;
+  /** Loads the verb's own file and nothing else: `version` has no use for a TLS server, nor `serve` for a diff. */
+  load(io: CliIo): Promise<Command>;
+  /** What a shell completes behind the verb, where that is more than a choice of its argument. */
+  words?(): Promise<readonly string[]>;
 }
 
 /** A terminal that is drawn on. */

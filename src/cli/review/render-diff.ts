@@ -1,5 +1,4 @@
-import type { Change } from '../../admission/pod-patch.ts';
-import { pointer } from '../../json/patch.ts';
+import { pointer, type Change } from '../../json/patch.ts';
 import { own, type Json, type JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import type { Palette } from '../output/palette.ts';

@@ -1,3 +1,4 @@
+import type { Change } from '../../json/patch.ts';
 import { printable } from '../../text/printable.ts';
 import type { TextPosition, SourceObject } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
@@ -5,7 +6,6 @@ import type { Palette } from '../output/palette.ts';
 import { writeYaml } from '../output/structured.ts';
 import { reflowed } from '../output/text-layout.ts';
 import { renderDiff } from './render-diff.ts';
-import type { Change } from '../../admission/pod-patch.ts';
 import type { JsonObject } from '../../json/json.ts';
 
 export type Verdict = 'made' | 'changed' | 'unchanged' | 'denied' | 'skipped';

@@ -1,3 +1,4 @@
+import type { Change } from '../../json/patch.ts';
 import jsonpatch from 'fast-json-patch';
 import { denialOf, boundedWarnings } from '../../admission/response.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../admission/review.ts';
 import type { Policy } from '../../admission/policy.ts';
 import { decideRequest } from '../../admission/endpoints.ts';
-import type { Change } from '../../admission/pod-patch.ts';
 import { BadRequest } from '../../errors.ts';
 import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import {

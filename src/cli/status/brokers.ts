@@ -9,7 +9,14 @@ import {
   runningMark,
 } from '../../preparers/registry.ts';
 import type { StoredPolicy } from '../../preparers/preparer-factory.ts';
-import type { PodStatus, GangStatus } from './gang-status.ts';
+import type {
+  BrokerStatus,
+  FluxStatus,
+  GangStatus,
+  HostsStatus,
+  HpcStatus,
+  PodStatus,
+} from './gang-status.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { HPC_POLICY_GROUP } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
@@ -19,45 +26,6 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { HPC_POLICIES } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-
-/** A host that the Pods were told of, and the Pod that has its name. */
-export interface BrokerStatus {
-  readonly host: string;
-  /** Empty where there is none. */
-  readonly pod: string;
-  readonly state: PodStatus['state'] | 'missing';
-}
-
-/** The hosts on which a gang's program runs. */
-export interface HostsStatus {
-  /** The first: under Flux the one that starts the program, of PyTorch the one that the others look for. */
-  readonly lead: BrokerStatus;
-  /** Hosts that every Pod was told of. */
-  readonly expected: number;
-  /** Those that have a Pod. */
-  readonly there: number;
-  /** Those whose Pod is ready, or has ended well. */
-  readonly ready: number;
-  /** Those that are expected and not ready, in the order of the list; empty once the program has ended. */
-  readonly waitsFor: readonly BrokerStatus[];
-}
-
-/** The brokers of a gang under Flux. */
-export interface FluxStatus extends HostsStatus {
-  /** So many have to be ready before the program starts. */
-  readonly quorum: number;
-}
-
-/** What `muster status` says of a gang that names an HPCPolicy. */
-export interface HpcStatus {
-  readonly policy: string;
-  /** What keeps it from running so; empty where nothing does. */
-  readonly why: string;
-  /** Absent where the policy does not ask for Flux, or is not known. */
-  readonly flux?: FluxStatus;
-  /** The same for PyTorch, which starts with all. */
-  readonly torch?: HostsStatus;
-}
 
 /** The policy that a gang names: as it is stored, or that it does not exist, or why nobody could look. */
 export type FoundPolicy = StoredPolicy | 'missing' | { readonly unread: string };

@@ -1,11 +1,18 @@
 import { kubeTime } from '../../k8s/time.ts';
 import type { CliIo } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
-import type { Show } from './follow.ts';
 import { painted, gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';
 import { bodyLines, namespaceText, UNBOUNDED, type Moment } from './view.ts';
 import { listed } from '../../text/printable.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
+
+/** Draws, or appends: shows one moment after the other. */
+export interface Show {
+  /** @param changed what is different from the moment before; at first every gang. May be empty. */
+  show(moment: Moment, changed: readonly Changed[]): void;
+  /** Leaves everything as it was before the first `show`. */
+  close(): void;
+}
 
 /** For a pipe or a file: what there is, once, and then a line for everything that happens. */
 export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palette): Show {

@@ -9,18 +9,10 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import { Bell } from './live-screen.ts';
-import type { Changed } from './changes.ts';
+import type { Changed, Show } from './changes.ts';
 import { refused, unknownGang, readNamespaces } from './read-status.ts';
 import { byPlace, gangKeys, gangStatus, type GangStatus, type Judge } from './gang-status.ts';
 import type { Moment, Question, Trouble } from './view.ts';
-
-/** Draws, or appends: shows one moment after the other. */
-export interface Show {
-  /** @param changed what is different from the moment before; at first every gang. May be empty. */
-  show(moment: Moment, changed: readonly Changed[]): void;
-  /** Leaves everything as it was before the first `show`. */
-  close(): void;
-}
 
 export interface FollowTimes {
   /** Milliseconds between two moments at least: four in a second are as many as anybody can read. */

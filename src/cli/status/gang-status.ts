@@ -8,9 +8,47 @@ import type { GangSummary, Ungate, Waiting } from '../../gang/plan/gang-plan.ts'
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/in-flight.ts';
 import { planGang } from '../../gang/plan/plan.ts';
-import type { HpcStatus } from './brokers.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { isGated } from '../../gang/plan/census.ts';
+
+/** A host that the Pods were told of, and the Pod that has its name. */
+export interface BrokerStatus {
+  readonly host: string;
+  /** Empty where there is none. */
+  readonly pod: string;
+  readonly state: PodStatus['state'] | 'missing';
+}
+
+/** The hosts on which a gang's program runs. */
+export interface HostsStatus {
+  /** The first: under Flux the one that starts the program, of PyTorch the one that the others look for. */
+  readonly lead: BrokerStatus;
+  /** Hosts that every Pod was told of. */
+  readonly expected: number;
+  /** Those that have a Pod. */
+  readonly there: number;
+  /** Those whose Pod is ready, or has ended well. */
+  readonly ready: number;
+  /** Those that are expected and not ready, in the order of the list; empty once the program has ended. */
+  readonly waitsFor: readonly BrokerStatus[];
+}
+
+/** The brokers of a gang under Flux. */
+export interface FluxStatus extends HostsStatus {
+  /** So many have to be ready before the program starts. */
+  readonly quorum: number;
+}
+
+/** What `muster status` says of a gang that names an HPCPolicy. */
+export interface HpcStatus {
+  readonly policy: string;
+  /** What keeps it from running so; empty where nothing does. */
+  readonly why: string;
+  /** Absent where the policy does not ask for Flux, or is not known. */
+  readonly flux?: FluxStatus;
+  /** The same for PyTorch, which starts with all. */
+  readonly torch?: HostsStatus;
+}
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {

@@ -1,6 +1,6 @@
 import type { CliIo, Terminal } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
-import type { Show } from './follow.ts';
+import type { Show } from './changes.ts';
 import { painted, widthOf, type Line } from './table.ts';
 import { screenLines } from './view.ts';
 import type { Clock } from '../../kube/client/clock.ts';

@@ -1,3 +1,4 @@
+import type { Show } from './changes.ts';
 import { Command, Option } from 'commander';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import { MusterError } from '../../errors.ts';
@@ -12,7 +13,7 @@ import { neverEvictedFrom, policyFrom } from '../input/policy.ts';
 import { appendJson, appendText } from './changes.ts';
 import { fleetStatus, fleetText } from './fleet.ts';
 import { refused, unknownGang, readView } from './read-status.ts';
-import { follow, type Show } from './follow.ts';
+import { follow } from './follow.ts';
 import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
 import { hpcOf } from './brokers.ts';
 import { liveScreen } from './live-screen.ts';

@@ -1,4 +1,4 @@
-import type { GangStatus, PodStatus } from './gang-status.ts';
+import type { GangStatus, PodStatus, HpcStatus } from './gang-status.ts';
 import {
   cutLine,
   span,
@@ -13,7 +13,7 @@ import {
 } from './table.ts';
 import { printable } from '../../text/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
-import { hostsText, type HpcStatus } from './brokers.ts';
+import { hostsText } from './brokers.ts';
 
 /** What is made of sentences, and read, may be wrapped at this where there is no terminal. */
 export const WIDTH = 100;

@@ -7,7 +7,8 @@ import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
 import type { Considered, PlanQuestion } from './consider.ts';
 import type { Evicted, Evictor } from './evictor.ts';
-import type { GangSnapshot, GangWithPods } from './read-cluster.ts';
+import type { GangSnapshot } from './read-cluster.ts';
+import type { GangWithPods } from './waits-for-room.ts';
 import { whyStopped, waitsForRoom } from './waits-for-room.ts';
 
 /** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */

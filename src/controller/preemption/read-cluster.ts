@@ -7,22 +7,16 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, SNAPSHOT_RESOURCES, type Resource } from '../../kube/client/resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
-import { isWaiting } from './waits-for-room.ts';
+import { isWaiting, type GangWithPods } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 
 /** A gang as the API server has it at one moment. */
-export interface GangSnapshot {
-  readonly gang: GangRecord;
-  /** All that name it. */
-  readonly pods: readonly PodRecord[];
+export interface GangSnapshot extends GangWithPods {
   /** The same as they came: the PodGang, and those of its Pods that wait for a node. */
   readonly whole: { readonly gang: JsonObject; readonly waiting: readonly JsonObject[] };
 }
-
-/** A gang with its Pods. */
-export type GangWithPods = Pick<GangSnapshot, 'gang' | 'pods'>;
 
 /**
  * The gang and its Pods once more, without the cluster.

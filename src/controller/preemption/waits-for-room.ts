@@ -8,7 +8,13 @@ import {
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
 } from '../../api/preemption-terms.ts';
-import type { GangWithPods } from './read-cluster.ts';
+
+/** A gang with its Pods. */
+export interface GangWithPods {
+  readonly gang: GangRecord;
+  /** All that name it. */
+  readonly pods: readonly PodRecord[];
+}
 
 /** Whether a Pod is let go and has no node. */
 export const isWaiting = (pod: PodRecord): boolean => !isBound(pod) && pod.gates.length === 0;

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JsonPodPatch, type Change } from '../../../src/admission/pod-patch.ts';
+import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
+import type { Change } from '../../../src/json/patch.ts';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import type { BackendFacts, ClusterProbe } from '../../../src/backends/cluster.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodedPatch } from '../../../src/admission/response.ts';
-import type { Change } from '../../../src/admission/pod-patch.ts';
+import type { Change } from '../../../src/json/patch.ts';
 import { constant, isConstant } from '../../../src/json/patch.ts';
 
 const encoded = (changes: readonly Change[]): string =>

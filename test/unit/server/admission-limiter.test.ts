@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newPeer } from '../../../src/server/connection-table.ts';
+import { newPeer } from '../../../src/server/connection.ts';
 import type { HttpFailure } from '../../../src/server/failure.ts';
 import {
   LARGE_BYTES,

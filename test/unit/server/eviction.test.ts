@@ -1,12 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  ConnectionTable,
-  newPeer,
-  type InboundConnection,
-  type ConnectionState,
-} from '../../../src/server/connection-table.ts';
+import { newPeer, type ConnectionState, type InboundConnection } from '../../../src/server/connection.ts';
+import { ConnectionTable } from '../../../src/server/connection-table.ts';
 import { evictedFor, evictionObserver } from '../../../src/server/eviction.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { newPeer, type InboundConnection, type Peer } from '../../../src/server/connection-table.ts';
+import { newPeer, type InboundConnection, type Peer } from '../../../src/server/connection.ts';
 import {
   ConnectionThrottle,
   mayBeLarge,
