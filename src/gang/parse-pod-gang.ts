@@ -1,4 +1,5 @@
-import { fault, keyed, type Fault } from '../api/fault.ts';
+import { fault, type Fault } from '../api/fault.ts';
+import { FaultReader } from '../api/fault-reader.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type {
   Condition,
@@ -14,7 +15,7 @@ import type {
  * is given an empty value, so that the rules can go on and name every other fault in the same answer.
  */
 export function parsePodGang(object: JsonObject, namespace: string): { gang: PodGang; faults: Fault[] } {
-  const read = new Reader();
+  const read = new FaultReader();
   const metadata = ownObject(object, 'metadata');
   const specField = own(object, 'spec');
   if (!isObject(specField)) read.wrong('spec', specField, 'an object');
@@ -61,71 +62,7 @@ export function conditionsOf(object: JsonObject): Condition[] {
   });
 }
 
-class Reader {
-  readonly faults: Fault[] = [];
-
-  /** Null counts as absent, as everywhere in Kubernetes. */
-  wrong(path: string, value: Json | undefined, wanted: string): void {
-    this.faults.push(
-      value === undefined || value === null
-        ? fault('FieldRequired', path, { detail: wanted })
-        : fault('FieldType', path, { value, detail: `${wanted} is needed` }),
-    );
-  }
-
-  required(value: Json | undefined, path: string): string {
-    if (typeof value === 'string') return value;
-    this.wrong(path, value, 'a string');
-    return '';
-  }
-
-  text(value: Json | undefined, path: string): string | undefined {
-    if (value === undefined || value === null) return undefined;
-    return this.required(value, path);
-  }
-
-  optional<T>(
-    value: Json | undefined,
-    path: string,
-    parse: (item: JsonObject, path: string) => T,
-  ): T | undefined {
-    if (value === undefined || value === null) return undefined;
-    if (isObject(value)) return parse(value, path);
-    this.wrong(path, value, 'an object');
-    return undefined;
-  }
-
-  list<T>(value: Json | undefined, path: string, parse: (item: JsonObject, path: string) => T): T[] {
-    if (value === undefined || value === null) return [];
-    if (!Array.isArray(value)) {
-      this.wrong(path, value, 'a list');
-      return [];
-    }
-    return (value as readonly Json[]).map((item, index) => {
-      const at = `${path}[${index}]`;
-      if (isObject(item)) return parse(item, at);
-      this.wrong(at, item, 'an object');
-      return parse({}, at);
-    });
-  }
-
-  strings(value: Json | undefined, path: string): Map<string, string> {
-    const map = new Map<string, string>();
-    if (value === undefined || value === null) return map;
-    if (!isObject(value)) {
-      this.wrong(path, value, 'an object');
-      return map;
-    }
-    for (const key of Object.keys(value)) {
-      const item = value[key];
-      if (typeof item === 'string') map.set(key, item);
-      else this.wrong(keyed(path, key), item, 'a string');
-    }
-    return map;
-  }
-}
-
-function group(read: Reader, item: JsonObject, path: string): PodGroup {
+function group(read: FaultReader, item: JsonObject, path: string): PodGroup {
   const references = own(item, 'podReferences');
   const minReplicas = own(item, 'minReplicas');
   if (minReplicas === undefined || minReplicas === null) {
@@ -144,7 +81,7 @@ function group(read: Reader, item: JsonObject, path: string): PodGroup {
   };
 }
 
-function groupConfig(read: Reader, item: JsonObject, path: string): GroupConfig {
+function groupConfig(read: FaultReader, item: JsonObject, path: string): GroupConfig {
   const names = own(item, 'podGroupNames');
   if (!Array.isArray(names)) read.wrong(`${path}.podGroupNames`, names, 'a list of group names');
   const list = Array.isArray(names) ? (names as readonly Json[]) : [];
@@ -155,12 +92,12 @@ function groupConfig(read: Reader, item: JsonObject, path: string): GroupConfig 
   };
 }
 
-const namespacedName = (read: Reader, item: JsonObject, path: string): NamespacedName => ({
+const namespacedName = (read: FaultReader, item: JsonObject, path: string): NamespacedName => ({
   namespace: read.required(own(item, 'namespace'), `${path}.namespace`),
   name: read.required(own(item, 'name'), `${path}.name`),
 });
 
-function pack(read: Reader, value: Json | undefined, path: string): PackConstraint | undefined {
+function pack(read: FaultReader, value: Json | undefined, path: string): PackConstraint | undefined {
   return read.optional(value, path, (constraint, at) =>
     read.optional(own(constraint, 'packConstraint'), `${at}.packConstraint`, (item, inner) => {
       const required = read.text(own(item, 'required'), `${inner}.required`);

@@ -26,18 +26,27 @@ export function objectTitle(object: JsonObject, kind = ownString(object, 'kind')
   return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 }
 
-/** Reads the fields of one object, and collects what it cannot read. */
-export class FieldReader {
-  readonly faults: ObjectFault[] = [];
-  readonly #object: string;
-
-  constructor(object: string) {
-    this.#object = object;
-  }
+/** Collects what is wrong with the fields of one object. */
+export class FieldFaults {
+  readonly wrongs: Omit<ObjectFault, 'object'>[] = [];
 
   /** @param field may end with a key that its author has made up */
   wrong(field: string, message: string): void {
-    this.faults.push({ object: this.#object, field: printable(field), message });
+    this.wrongs.push({ field: printable(field), message });
+  }
+}
+
+/** Reads the fields of one object, and collects what it cannot read. */
+export class FieldReader extends FieldFaults {
+  readonly #object: string;
+
+  constructor(object: string) {
+    super();
+    this.#object = object;
+  }
+
+  get faults(): ObjectFault[] {
+    return this.wrongs.map((one) => ({ object: this.#object, ...one }));
   }
 
   /** `{cpu: 500m, memory: 1Gi}` as counts. */

@@ -21,7 +21,7 @@ export function componentsOf(object: JsonObject, kind: TemplateKind): Component[
   const components = readComponents(object, kind, reading);
   // Without a Pod it would pass for what has none at all, and be copied to every cluster.
   if (components.length === 0 && !isObject(own(object, 'spec')))
-    reading.wrong(['spec'], `is missing, and with it the Pods of the ${kind.kind}`);
+    reading.wrongAt(['spec'], `is missing, and with it the Pods of the ${kind.kind}`);
   if (reading.wrongs.length > 0) {
     throw new MusterError(
       'WORKLOAD_INVALID',
@@ -74,7 +74,7 @@ function minimumsOf(
     if (minAvailable === undefined) return replicas;
     if (minAvailable <= replicas) return minAvailable;
     const wrong = `a minimum of ${minAvailable} is more than there are Pods (${replicas}); lower it, or raise their number`;
-    reading.wrong(minimum?.path ?? at, wrong);
+    reading.wrongAt(minimum?.path ?? at, wrong);
     return replicas;
   });
   // 0 is what a controller reads where nothing is written.
@@ -93,7 +93,7 @@ function minimumsOf(
     missing += less;
   }
   if (missing > 0) {
-    reading.wrong(
+    reading.wrongAt(
       path(totalMinimum),
       `a minimum of ${total} is more than there are Pods (${total - missing}); lower it`,
     );

@@ -28,12 +28,12 @@ export function itemsAt(reading: WorkloadReading, at: Path): { item: JsonObject;
   const list = reading.at(at);
   if (list === undefined || list === null) return [];
   if (!Array.isArray(list)) {
-    reading.wrong(at, 'must be a list');
+    reading.wrongAt(at, 'must be a list');
     return [];
   }
   return (list as readonly Json[]).flatMap((item, index) => {
     if (isObject(item)) return [{ item, at: [...at, index] }];
-    reading.wrong([...at, index], 'must be an object');
+    reading.wrongAt([...at, index], 'must be an object');
     return [];
   });
 }

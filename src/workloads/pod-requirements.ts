@@ -72,7 +72,7 @@ function amounts(value: Json | undefined, at: Path, reading: WorkloadReading): M
   for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
     const count = countOfText(name, amount);
     if (count !== undefined) counts.set(name, count);
-    else reading.wrong([...at, name], `${quoted(amount)} is no amount of it; write it as 500m, 2 or 12Gi`);
+    else reading.wrongAt([...at, name], `${quoted(amount)} is no amount of it; write it as 500m, 2 or 12Gi`);
   }
   return counts;
 }

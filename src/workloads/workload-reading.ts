@@ -1,15 +1,15 @@
 import { MOST_PODS } from '../api/most-pods.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import { FieldFaults } from '../k8s/field-reader.ts';
 import { quoted } from '../text/printable.ts';
 import { fieldOf, path, valueAt, type Path } from './path.ts';
 
 /** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */
-export class WorkloadReading {
-  /** Each with the field that it is of. */
-  readonly wrongs: { readonly field: string; readonly message: string }[] = [];
+export class WorkloadReading extends FieldFaults {
   readonly #object: JsonObject;
 
   constructor(object: JsonObject) {
+    super();
     this.#object = object;
   }
 
@@ -17,8 +17,8 @@ export class WorkloadReading {
     return this.wrongs.map(({ field, message }) => `${field}: ${message}`);
   }
 
-  wrong(at: Path, message: string): void {
-    this.wrongs.push({ field: fieldOf(at), message });
+  wrongAt(at: Path, message: string): void {
+    this.wrong(fieldOf(at), message);
   }
 
   at(steps: Path): Json | undefined {
@@ -33,7 +33,7 @@ export class WorkloadReading {
     if (typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MOST_PODS) {
       return number;
     }
-    this.wrong(steps, `${quoted(value)} is no number of Pods; give a whole number from 0 to ${MOST_PODS}`);
+    this.wrongAt(steps, `${quoted(value)} is no number of Pods; give a whole number from 0 to ${MOST_PODS}`);
     return fallback;
   }
 
@@ -46,7 +46,7 @@ export class WorkloadReading {
   times(at: Path, ...numbers: readonly number[]): number {
     const product = numbers.reduce((sum, number) => sum * number, 1);
     if (product <= MOST_PODS) return product;
-    this.wrong(at, `makes more than ${MOST_PODS} Pods in all; lower it`);
+    this.wrongAt(at, `makes more than ${MOST_PODS} Pods in all; lower it`);
     return 0;
   }
 }

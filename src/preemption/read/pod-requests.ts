@@ -53,10 +53,10 @@ function containerRequests(
 ): Map<string, number> {
   const resources = own(container, 'resources');
   // The second look at the same fields must not tell of the same faults again.
-  const before = reading.faults.length;
+  const before = reading.wrongs.length;
   const counts = reading.resources(own(resources, 'limits'), `${field}.resources.limits`);
   for (const [name, count] of reading.resources(own(resources, 'requests'), `${field}.resources.requests`))
     counts.set(name, count);
-  if (!tells) reading.faults.length = before;
+  if (!tells) reading.wrongs.length = before;
   return counts;
 }

@@ -1,5 +1,6 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { asObject, isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { FaultReader } from '../../api/fault-reader.ts';
+import { asObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { didYouMean } from '../../text/nearest-key.ts';
 import { fluxDefaults, fluxSettingRows, type FluxSettings, type SettingRow } from '../flux/settings.ts';
 import { TORCH_FIELDS, torchSettings, type TorchSettings } from '../torch/settings.ts';
@@ -35,10 +36,11 @@ export function parseHpcPolicy(
   namespace: string,
   managers: readonly string[] | 'any' = [],
 ): { policy: HpcPolicy; faults: Fault[] } {
-  const faults: Fault[] = [];
-  const spec = objectAt(own(object, 'spec'), 'spec', ['hpc', 'torch'], faults);
-  const hpc = objectAt(own(spec, 'hpc'), 'spec.hpc', ['manager', 'settings'], faults);
-  const torch = objectAt(own(spec, 'torch'), 'spec.torch', TORCH_FIELDS, faults);
+  const read = new FaultReader();
+  const { faults } = read;
+  const spec = objectAt(own(object, 'spec'), 'spec', ['hpc', 'torch'], read);
+  const hpc = objectAt(own(spec, 'hpc'), 'spec.hpc', ['manager', 'settings'], read);
+  const torch = objectAt(own(spec, 'torch'), 'spec.torch', TORCH_FIELDS, read);
   if (hpc === undefined && torch === undefined && faults.length === 0) {
     faults.push(fault('HpcPolicyEmpty', 'spec'));
   }
@@ -47,7 +49,7 @@ export function parseHpcPolicy(
   const policy = {
     namespace,
     name: ownString(own(object, 'metadata'), 'name') ?? '',
-    ...(hpc && managerOf(hpc, managers, faults)),
+    ...(hpc && managerOf(hpc, managers, read)),
     torch: torch && torchSettings(torch, faults),
   };
   return { policy: { flux: undefined, ...policy }, faults };
@@ -61,25 +63,28 @@ const SETTINGS_FIELD = 'spec.hpc.settings';
 function managerOf(
   hpc: JsonObject,
   managers: readonly string[] | 'any',
-  faults: Fault[],
+  read: FaultReader,
 ): Pick<HpcPolicy, 'flux' | 'managed'> {
   const manager = own(hpc, 'manager') ?? FLUX;
-  if (manager === FLUX) return { flux: fluxOf(hpc, faults) };
+  if (manager === FLUX) return { flux: fluxOf(hpc, read) };
   if (typeof manager === 'string' && (managers === 'any' || managers.includes(manager)))
-    return { flux: undefined, managed: { manager, settings: textsOf(hpc, faults) } };
+    return { flux: undefined, managed: { manager, settings: textsOf(hpc, read) } };
   const known = [FLUX, ...(managers === 'any' ? [] : managers)];
   const meant = typeof manager === 'string' ? didYouMean(manager, known) : undefined;
   const detail = [`known: ${known.join(', ')}`, meant].filter((part) => part !== undefined).join('; ');
-  faults.push(fault('HpcManagerUnknown', MANAGER_FIELD, { value: manager, detail }));
+  read.faults.push(fault('HpcManagerUnknown', MANAGER_FIELD, { value: manager, detail }));
   return { flux: fluxDefaults };
 }
 
-function textsOf(hpc: JsonObject, faults: Fault[]): ManagerSettings {
-  const written = objectAt(own(hpc, 'settings'), SETTINGS_FIELD, undefined, faults) ?? {};
+const settingsOf = (hpc: JsonObject, read: FaultReader): JsonObject =>
+  read.optional(own(hpc, 'settings'), SETTINGS_FIELD, (item) => item) ?? {};
+
+function textsOf(hpc: JsonObject, read: FaultReader): ManagerSettings {
+  const written = settingsOf(hpc, read);
   return Object.fromEntries(
     Object.entries(written).flatMap(([key, value]) => {
       if (typeof value === 'string') return [[key, value]];
-      faults.push(notText(key, value));
+      read.faults.push(notText(key, value));
       return [];
     }),
   );
@@ -88,22 +93,22 @@ function textsOf(hpc: JsonObject, faults: Fault[]): ManagerSettings {
 const notText = (key: string, value: Json | undefined): Fault =>
   fault('FieldType', keyed(SETTINGS_FIELD, key), { value, detail: 'a string is needed: quote it' });
 
-function fluxOf(hpc: JsonObject, faults: Fault[]): FluxSettings {
+function fluxOf(hpc: JsonObject, read: FaultReader): FluxSettings {
   const path = SETTINGS_FIELD;
-  const written = objectAt(own(hpc, 'settings'), path, undefined, faults) ?? {};
+  const written = settingsOf(hpc, read);
   const set: Record<string, unknown> = {};
   for (const key of Object.keys(written)) {
     const value = written[key];
     const row = Object.hasOwn(fluxSettingRows, key) ? fluxSettingRows[key] : undefined;
     if (row === undefined) {
       const detail = didYouMean(key, Object.keys(fluxSettingRows));
-      faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
+      read.faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
     } else if (typeof value !== 'string') {
-      faults.push(notText(key, value));
+      read.faults.push(notText(key, value));
     } else {
-      const read = row.read(value);
-      if (read === undefined) faults.push(invalid(keyed(path, key), value, row.form));
-      else set[row.field] = read;
+      const setting = row.read(value);
+      if (setting === undefined) read.faults.push(invalid(keyed(path, key), value, row.form));
+      else set[row.field] = setting;
     }
   }
   return { ...fluxDefaults, ...set };
@@ -149,23 +154,19 @@ const VARIABLES: ReadonlyMap<string, SettingRow> = new Map(
   ),
 );
 
-/** The object at `path`, undefined where there is none; `known`: all keys that it may have. Null counts as absent. */
+/** The object at `path`, undefined where there is none. @param known all keys that it may have */
 function objectAt(
   value: Json | undefined,
   path: string,
-  known: readonly string[] | undefined,
-  faults: Fault[],
+  known: readonly string[],
+  read: FaultReader,
 ): JsonObject | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) {
-    faults.push(fault('FieldType', path, { value, detail: 'an object is needed' }));
-    return undefined;
+  const found = read.optional(value, path, (item) => item);
+  for (const key of Object.keys(found ?? {})) {
+    if (known.includes(key)) continue;
+    read.faults.push(fault('HpcFieldUnknown', `${path}.${key}`, { detail: didYouMean(key, known) }));
   }
-  for (const key of Object.keys(value)) {
-    if (known === undefined || known.includes(key)) continue;
-    faults.push(fault('HpcFieldUnknown', `${path}.${key}`, { detail: didYouMean(key, known) }));
-  }
-  return value;
+  return found;
 }
 
 export const HPC_POLICY_FIELD = keyed('metadata.annotations', ANNOTATION_HPC_POLICY);

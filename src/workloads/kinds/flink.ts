@@ -53,7 +53,7 @@ function taskManagers(spec: Json | undefined, reading: WorkloadReading): number 
   const text = own(own(spec, 'flinkConfiguration'), SLOTS) ?? 1;
   const slots = Number(text);
   if (Number.isInteger(slots) && slots > 0 && slots <= MOST_PODS) return Math.ceil(parallelism / slots);
-  reading.wrong(
+  reading.wrongAt(
     ['spec', 'flinkConfiguration', SLOTS],
     `${quoted(text)} is no number of slots; give 1 or more`,
   );
