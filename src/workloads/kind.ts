@@ -11,6 +11,8 @@ import type { WorkloadReading } from './workload-reading.ts';
 export interface Kind extends TemplateKind {
   /** The resource: `jobs`. */
   readonly plural: string;
+  /** Its objects have no namespace. */
+  readonly clusterScoped?: true;
   /** What its controller makes of it, where that controls the Pods; the first controls most of them. */
   readonly children?: readonly Child[];
   /** The host name that its controller gives to the first Pod of the template at `path`. */

@@ -1,5 +1,6 @@
 /** What the manifests say of the backends, made from what the backends say of themselves. */
 import type { AccountRight, BackendFactory, CountedBy } from '../../src/backends/backend.ts';
+import type { Kind } from '../../src/workloads/kind.ts';
 import type { Made } from './made-documents.ts';
 
 const BEGIN = "    # Made from the backends' folders by UPDATE_DOCS=1 npm run test:unit.\n";
@@ -237,3 +238,46 @@ function keptKinds(
     text: ['    resourceRules:', ...rules, ''].join('\n'),
   };
 }
+
+/** A kind as far as rights and webhook rules go by it. */
+type Served = Pick<Kind, 'group' | 'version' | 'plural' | 'clusterScoped'>;
+
+const FROM_KINDS = '# Made from src/workloads/kinds by UPDATE_DOCS=1 npm run test:unit.\n';
+const byGroup = (kinds: readonly Served[]) => [...Map.groupBy(kinds, ({ group }) => group)];
+const pluralsOf = (all: readonly Served[]): string => list([...new Set(all.map(({ plural }) => plural))]);
+const ofKinds = (file: string, indent: string, text: string): Made => ({
+  file,
+  between: [`${indent}${FROM_KINDS}`, `${indent}# Here ends what is made.\n`],
+  text,
+});
+
+/** The rights to read workloads, of each API group. */
+export const readersOf = (file: string, kinds: readonly Served[], verbs: readonly string[]): Made =>
+  ofKinds(
+    file,
+    '  ',
+    byGroup(kinds)
+      .map(
+        ([group, all]) =>
+          `  - apiGroups: ${list([group])}\n    resources: ${pluralsOf(all)}\n    verbs: ${list(verbs)}\n`,
+      )
+      .join(''),
+  );
+
+/** What the webhook of workloads is asked about. Operators of one kind differ in its version, Kubernetes does not. */
+export const workloadRulesOf = (kinds: readonly Served[]): Made =>
+  ofKinds(
+    'manifests/base/webhooks-validating.yaml',
+    '      ',
+    byGroup(kinds)
+      .map(([group, all]) =>
+        [
+          `      - apiGroups: ${group === '' ? "['']" : list([group])}`,
+          `        apiVersions: ${group.includes('.') ? "['*']" : list([all[0]?.version ?? ''])}`,
+          '        operations: [CREATE, UPDATE]',
+          `        resources: ${pluralsOf(all)}`,
+          `        scope: ${all.some(({ clusterScoped }) => clusterScoped) ? "'*'" : 'Namespaced'}\n`,
+        ].join('\n'),
+      )
+      .join(''),
+  );

@@ -58,6 +58,7 @@ export const trainingRuntime: Kind = {
 export const clusterTrainingRuntime: Kind = {
   ...trainingRuntime,
   kind: 'ClusterTrainingRuntime',
+  clusterScoped: true,
   plural: 'clustertrainingruntimes',
 };
 
