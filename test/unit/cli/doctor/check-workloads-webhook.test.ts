@@ -90,7 +90,7 @@ test.each<[string, Webhook, string]>([
   [
     'an operation that is left out',
     { rules: [...rules.slice(1), { ...rules[0], operations: ['CREATE'] }] },
-    `warning webhooks/workloads: ${WHERE} is not asked about CREATE and UPDATE of jobs.batch, cronjobs.batch: ${NOT_TOLD} → ${MEND}`,
+    `warning webhooks/workloads: ${WHERE} is not asked about CREATE and UPDATE of jobs.batch.volcano.sh: ${NOT_TOLD} → ${MEND}`,
   ],
   [
     'a failurePolicy by which all wait for it',
