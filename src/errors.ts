@@ -1,9 +1,8 @@
 import { isNativeError } from 'node:util/types';
 
 /**
- * What can go wrong for the person who runs Muster, as opposed to what is wrong with an object under review
- * (`api/fault.ts`). Every error names its cause and the way out; docs/reference/cli.md has this table and a test
- * compares the two.
+ * Errors of running Muster, as opposed to faults of an object under review (`api/fault.ts`). Every error names its cause and
+ * the way out. docs/reference/cli.md has this table, and a test compares the two.
  */
 export const errorCatalogue = {
   USAGE: { exitCode: 2, summary: 'a flag or argument is missing, unknown or malformed' },
@@ -82,9 +81,9 @@ export interface Listed {
 /** An error with a code of {@link errorCatalogue}, a message that says what happened, and the way out. */
 export class MusterError extends Error {
   readonly code: ErrorCode;
-  /** What to do about it, a sentence a line. */
+  /** What to do about the error, one sentence a line. */
   readonly fix: string;
-  /** Where the message is a list of places in files: these as compilers write them, and what they come to. */
+  /** Set where the message is a list of places in files: the places as compilers write them, and the summary. */
   readonly listed: Listed | undefined;
 
   constructor(
@@ -105,12 +104,12 @@ export class MusterError extends Error {
   }
 }
 
-/** A request that nobody could answer as it is: HTTP 400, whatever its protocol. */
+/** A request that can never be answered as it is: HTTP 400, whatever its protocol. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest';
 }
 
-/** A request that cannot be answered at this moment: the retriable 503. `why` is a word for the metric. */
+/** A request that cannot be answered now: HTTP 503, which the caller retries. `why` is the reason in the metric. */
 export class TryLater extends Error {
   override readonly name = 'TryLater';
   readonly why: 'not-ready' | 'gang-unread';
@@ -121,7 +120,7 @@ export class TryLater extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (thrown: unknown): string =>
-  // Not only `instanceof`: an error of another realm (a worker, a test runner) is an error as well.
+  // `instanceof` alone is not enough: an error of another realm (a worker, a test runner) is an error as well.
   thrown instanceof Error || isNativeError(thrown) ? thrown.message : String(thrown);

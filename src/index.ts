@@ -1,4 +1,4 @@
-/** The public surface: what the author of a backend, of strategies or of a preparation imports. */
+/** The package's public API, for authors of backends, strategies and preparations. */
 export { rules, type RuleName } from './api/rules.ts';
 export { fault, type Fault } from './api/fault.ts';
 export type { Json, JsonObject } from './json/json.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known to do: an older Node would end with the name of what it lacks.
+// Nothing is imported before the version is checked: an older Node would fail with the name of a missing function.
 const NEEDED = 26;
 const { node } = process.versions;
 
@@ -12,9 +12,9 @@ if (Number.parseInt(node, 10) < NEEDED) {
 } else {
   const { processIo } = await import('./cli/output/io.ts');
   const { run } = await import('./cli/run.ts');
-  // Not process.exit(): output that is still on its way to a pipe would be cut off.
+  // process.exit() would cut off output that is still being written to a pipe.
   process.exitCode = await run(process.argv.slice(2), processIo());
-  // A backend's module may leave timers behind that would keep the process. What is on its way to a pipe goes first.
+  // A backend's module may leave timers behind that keep the process alive. Output to a pipe is written first.
   process.stdout.write('', () => void setTimeout(() => process.exit(), 1_000).unref());
 }
 

@@ -23,9 +23,9 @@ import {
 import { ObjectEdit } from './pod-patch.ts';
 
 /**
- * A new binding of a workload is held back from every scheduler until the loop has read what the workload and its policy
- * say: neither's annotations are on the binding, and admission reads nothing. Bindings of what a workload depends on have
- * no placement, and are nobody's to hold; nor are those of what runs no Pods.
+ * Holds a new binding back from Karmada's schedulers until the loop has read the annotations of its workload and its policy,
+ * which the binding does not have and admission does not read. Not held: bindings of a workload's dependencies, which have
+ * no placement, and bindings of workloads without Pods.
  */
 function holdBinding({ object, operation, subResource }: AdmissionRequest): Decision {
   const spec = own(object, 'spec');
@@ -38,7 +38,7 @@ function holdBinding({ object, operation, subResource }: AdmissionRequest): Deci
   return decision({ changes: annotations.changes(suspension.changes()) });
 }
 
-/** As Karmada has it of a binding. */
+/** Whether a binding's workload runs Pods, by the fields that Karmada writes for workloads with replicas. */
 const runsPods = (spec: JsonObject): boolean =>
   Number(own(spec, 'replicas') ?? 0) > 0 ||
   isObject(own(spec, 'replicaRequirements')) ||

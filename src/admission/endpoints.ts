@@ -35,14 +35,14 @@ import { mutatePod, validatePod } from './pods.ts';
 import { answered, type Policy } from './policy.ts';
 import { validateWorkload } from './workloads.ts';
 
-/** Decides about one request: a pure function of the request and of what is known. */
+/** Decides about one request: a pure function of the request and the policy. */
 export type Decide = (request: AdmissionRequest, policy: Policy, failed?: PrepareFailed) => Decided;
 
 /** One admission webhook: the kind it takes and how it decides. */
 export interface AdmissionWebhook {
   readonly path: string;
   readonly verb: 'mutate' | 'validate';
-  /** Absent: every kind that has Pod templates. */
+  /** The only kind that the webhook takes; absent: every kind that has Pod templates. */
   readonly kind?: GroupVersionKind;
   /** Plural name of the resource, to recognise its subresources by. */
   readonly resource?: string;
@@ -99,15 +99,15 @@ export function decideRequest(
   return webhook.decide(request, policy, failed);
 }
 
-/** Called with what was decided. Must not throw. */
+/** Is called with decisions. Its methods must not throw. */
 export interface ReviewObserver {
-  /** A backend has prepared a Pod, or has not been able to. */
+  /** Called when a backend has prepared a Pod, or has failed to. */
   prepared(backend: string, ok: boolean, seconds: number): void;
   /** A response was sent, `ms` after the headers of the request had arrived. */
   decided(request: AdmissionRequest, decision: Decision, name: string, ms: number): void;
 }
 
-/** The paths that take and return AdmissionReviews, deciding under `policy`. */
+/** The endpoints that answer AdmissionReviews, deciding under `policy`. */
 export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): WebhookEndpoint[] =>
   admissionWebhooks.map((webhook) => {
     const observes = webhook.path === PATH_MUTATE_POD ? observer : undefined;
@@ -141,8 +141,8 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
   });
 
 /**
- * Answers that one review waits for: where the object stands, what the backend says that serves it there, what the
- * preparer of its Pods says, a forecast, and one more where the first has changed by then.
+ * The most answers that one review waits for: where the object is in the cluster, the hosted backend, the hosted preparers
+ * of its Pods, a forecast, and one more in case the first has changed meanwhile.
  */
 const MOST_ASKED = 5;
 
@@ -150,16 +150,25 @@ const whoseChanged = (): never => {
   throw new TryLater('not-ready', 'whose the object is changed while it was asked about: try again');
 };
 
-/** Of a workload nobody reads these lists, and it is never patched; of a Pod hardly anybody. */
+/**
+ * Lists that are cut from the body. Muster never reads them in a workload and never patches a workload; in a Pod few
+ * preparers read them.
+ */
 const CUT: readonly UnreadList[] = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 
-/** Whether a backend or preparer of this process declares to patch lists: it reads them, so cutting would parse twice. */
+/**
+ * Whether a backend or preparer of this process declares to patch lists. Cutting the lists would then mean parsing each body
+ * twice.
+ */
 const readsLists = ({ registry, preparers = [] }: Policy): boolean =>
   [...registry.backends.filter((backend) => hostedIn(backend) === undefined), ...preparers].some(
     ({ patchSurface: { lists = [], fields = [] } }) => lists.length + fields.length > 0,
   );
 
-/** Who else reads the lists is known per Pod: the HPCPolicies of its namespace, and what a backend elsewhere declares. */
+/**
+ * Which other preparers read the lists depends on the Pod: on the HPCPolicies of its namespace, and on what hosted backends
+ * declare.
+ */
 function unreadOfPods({ registry: { hosted }, hpc }: Policy): WebhookEndpoint['unread'] {
   if (hosted.length === 0 && hpc === undefined) return CUT;
   return ({ namespace }) =>
@@ -168,7 +177,7 @@ function unreadOfPods({ registry: { hosted }, hpc }: Policy): WebhookEndpoint['u
       : CUT;
 }
 
-/** Decides, counts what the backend did to a Pod, and needs a forecast where a dry run is let in. */
+/** Decides, reports what the backend did to a Pod, and asks for a forecast where a dry run is allowed. */
 function decideObserved(
   webhook: AdmissionWebhook,
   request: AdmissionRequest,
@@ -182,13 +191,13 @@ function decideObserved(
   const decision = decideRequest(webhook, request, policy, (backend) => prepared(backend, false));
   if (decision instanceof Needs) return decision;
   const { backend, faults } = decision;
-  // A Pod that never came to the backend is no failure of the backend's.
+  // A Pod that is refused for another reason never reached the backend, and is no failure of the backend.
   const refused = faults.some(({ rule }) => rule === 'BackendFailed');
   if (backend !== undefined && (refused || faults.length === 0)) prepared(backend, !refused);
   return decision;
 }
 
-/** A dry-run creation that is let in gets a forecast, once it is as it would be stored. */
+/** Asks for a forecast for an allowed creation by dry run, with the object as it would be stored. */
 function withForecast(webhook: AdmissionWebhook, request: AdmissionRequest, policy: Policy): Decided {
   const decision = decideRequest(webhook, request, policy);
   const { dryRun, operation, subResource, username, namespace } = request;

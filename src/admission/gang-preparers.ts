@@ -13,7 +13,7 @@ import type { ReceivedPod } from './pod-reader.ts';
 import type { Policy, PreparationNeed } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
 
-/** What is needed where a gang is prepared by a module outside of this process. */
+/** Returns the question to a hosted preparation where one prepares the gang; undefined where none does. */
 export function preparationNeeded(
   gang: HpcGang,
   { hpc, preparations = [] }: Policy,
@@ -26,7 +26,7 @@ export function preparationNeeded(
   return found && { inPlaceOf: found.preparation, says: (ms) => says(found.hosted, named, ms) };
 }
 
-/** Whether what comes to be stored is as the preparers would have it: what they would still change is a fault. */
+/** Checks that the preparers would not change the Pod any more: each change that they would still make is a fault. */
 export function checkPrepared(
   request: AdmissionRequest,
   pod: ReceivedPod,
@@ -43,7 +43,7 @@ export function checkPrepared(
   });
 }
 
-/** The Pods of a gang are all prepared by one policy. */
+/** Checks that a gang keeps its HPCPolicy while it has Pods, so that one policy prepares all of them. */
 export function checkPolicyKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
   const [from, to] = [policyNameOf(before), policyNameOf(after)];
   if (from === to) return [];

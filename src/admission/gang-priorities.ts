@@ -20,8 +20,8 @@ const DEFAULT = 'the PriorityClass of whoever names none';
 const KEPT = 'a gang that has Pods keeps its priority';
 
 /**
- * A gang that names no PriorityClass gets the name of the default one, as Kubernetes has it for Pods: only then does it
- * stay what it was when the default changes. One that has Pods gets its own back.
+ * Writes the name of the default PriorityClass into a gang that names none, as Kubernetes does for Pods, so that a later
+ * change of the default does not change the gang. A gang that has Pods and loses its class gets the class back.
  */
 export function recordPriority(
   { object }: AdmissionRequest,
@@ -42,20 +42,23 @@ export function recordPriority(
   return edit.changes();
 }
 
-/** A plan is made for a gang that is there: one that its author brings along would only be looked at again and again. */
+/** Removes a preemption plan that a new gang was created with: Muster writes a plan only for a stored gang. */
 export function withoutPlan(object: JsonObject): Change[] {
   const annotations = new ObjectEdit('/metadata/annotations', own(own(object, 'metadata'), 'annotations'));
   annotations.remove(ANNOTATION_PREEMPTION_PLAN, 'whom a gang preempts is for Muster to write');
   return annotations.changes();
 }
 
-/** @param before the stored gang; undefined for a new one */
+/**
+ * Checks what a gang says about priorities.
+ * @param before the stored gang; undefined for a new one
+ */
 export function checkPriorities(
   before: PodGang | undefined,
   after: PodGang,
   { classes, placement }: Policy,
 ): PodGangVerdict {
-  // Grove's gangs are Grove's to check, and nobody reads what they would be told.
+  // The Grove operator checks its own gangs, and nobody would read warnings about them.
   if (isGroveManaged(before ?? after)) return NO_FINDINGS;
   const known: PriorityKnowledge = {
     classes,
@@ -67,6 +70,6 @@ export function checkPriorities(
   };
 }
 
-/** A gang whose Pods are not complete refers to none of them yet. */
+/** Whether the gang has Pods. References alone do not tell: a gang has none before its Pods are complete. */
 const hasPods = (gang: PodGang, placement: Policy['placement']): boolean =>
   refersToPods(gang) || placement?.hasPods?.(gang.namespace, gang.name) === true;

@@ -9,9 +9,9 @@ import { isDeleting } from './pod-gangs.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
- * All faults of an HPCPolicy in one answer. One by which Pods were prepared stays as it is: the others of the gang would
- * come to be prepared in another way. Its metadata is anybody's. Its deletion stops nothing that runs, and while something
- * does it comes back as it was.
+ * Answers all faults of an HPCPolicy at once. The spec of an HPCPolicy by which Pods were prepared is immutable, since
+ * further Pods of the gang would be prepared differently; its metadata may change. It may be deleted, which stops no running
+ * Pod, but while such Pods run it may only be created again with the same spec.
  */
 export function validateHpcPolicy(
   { object, oldObject, namespace, name, subResource }: AdmissionRequest,
@@ -35,7 +35,7 @@ export function validateHpcPolicy(
     const user = policy.hpc?.userOf?.(namespace, name);
     if (user !== undefined) inUse(faults, `${gangCalled(user)} has Pods`);
   } else if (faults.length === 0) {
-    // Deleted and made anew it would be an edit of the one by which they run.
+    // To delete an HPCPolicy and create it with another spec would be an edit of the one in use.
     const user = policy.hpc?.userOf?.(namespace, name, preparedMarkOf(parsed));
     if (user !== undefined)
       inUse(faults, `Pods of ${gangCalled(user)} run by one of this name with other settings`);

@@ -5,10 +5,10 @@ import { MusterError } from '../errors.ts';
 import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
 import { isInContainers, keysOf, wayTo, type Way } from './pod-ways.ts';
 
-/** A container, and its position. */
+/** A container, and its index. */
 type Placed = readonly [container: JsonObject, index: number];
 
-/** Each container that is meant. */
+/** All containers with this name; all containers where there is no name. */
 function containersNamed(pod: JsonObject, name: string | undefined): readonly Placed[] {
   const found: Placed[] = [];
   const containers = ownList(own(pod, 'spec'), 'containers') ?? [];
@@ -19,7 +19,7 @@ function containersNamed(pod: JsonObject, name: string | undefined): readonly Pl
   return found;
 }
 
-/** What stands in the first place in a Pod that a name of a list or field means. */
+/** The value of a list or field of a Pod; of a list or field of containers the value in the first container of that name. */
 export function standingAt(
   pod: JsonObject,
   name: PodList | PodField,
@@ -29,7 +29,7 @@ export function standingAt(
   return from && at(from, keysOf(name));
 }
 
-/** What stands at a place; undefined where something on the way is missing. */
+/** The value at the end of these keys; undefined where one of the keys is missing. */
 export function at(from: JsonObject, keys: readonly string[]): Json | undefined {
   let value: Json | undefined = from;
   for (const key of keys) {
@@ -38,21 +38,21 @@ export function at(from: JsonObject, keys: readonly string[]): Json | undefined 
   return value;
 }
 
-/** A place in the received Pod, and what comes there. */
+/** A list or field of the received Pod, and how it changes. */
 class Edit {
   readonly way: Way;
-  /** What stands at its end. */
+  /** The value that the received Pod has there. */
   readonly given: Json | undefined;
-  /** The first of the keys that is not there; -1: all are. */
+  /** Index of the first key that the Pod does not have; -1 where it has all. */
   readonly missing: number;
-  /** Made with the first of each, as most of the places are only for one or the other. */
+  /** Reasons for the change; created with the first one, since most edits are never used. */
   why: string[] | undefined;
-  /** Of a list: what is added to its end. */
+  /** For a list: the items to append. */
   items: JsonObject[] | undefined;
-  /** Of a field: what it is set to. */
+  /** For a field: the new value. */
   value: Json | undefined;
 
-  /** @param from the Pod, or the container */
+  /** @param from the Pod or the container in which the keys begin */
   constructor(from: JsonObject, way: Way) {
     this.way = way;
     const { keys } = way;
@@ -71,16 +71,16 @@ class Edit {
   }
 }
 
-/** Additions to lists, and fields that are set, wherever they are in a Pod. */
+/** Collects items to append to lists of a Pod, and fields to set. */
 export class ListEdits {
   readonly #pod: JsonObject;
-  /** All that were asked for. */
+  /** All lists and fields that were looked up. */
   readonly #known: Edit[] = [];
-  /** Those of which something is to be changed, in the order in which they were asked for. */
+  /** The edits that change something, in the order of the calls. */
   readonly #edits: Edit[] = [];
-  /** What was asked for last: several items for one list mostly come one after the other. */
+  /** The last look-up, kept since several items for one list mostly come in a row. */
   #last: { name: PodList | PodField; container: string | undefined; edits: readonly Edit[] } | undefined;
-  /** Mostly it is one container that all is for. */
+  /** The containers of the last look-up by name, kept since most edits are for the same container. */
   #meant: { container: string | undefined; found: readonly Placed[] } | undefined;
 
   constructor(pod: JsonObject) {
@@ -139,14 +139,14 @@ export class ListEdits {
     return edit;
   }
 
-  /** Appends the changes in the order in which they were asked for. Parents that are missing come with what is in them. */
+  /** Appends the changes in the order of the calls. Missing parents are added together with their content. */
   changes(changes: Change[]): Change[] {
     const made = new Map<string, { value: Record<string, unknown>; why: string[] }>();
     for (const { way, given, missing, why = [], reason, items = [], value } of this.#edits) {
       const { keys, pointers, end } = way;
       const path = pointers.at(-1) ?? '';
       if (value !== undefined) {
-        // Null stands there, and null is a value.
+        // A field with the value null exists, so it is replaced.
         const op = missing < 0 || given === null ? 'replace' : 'add';
         changes.push({ operation: { op, path, value }, why: reason });
       } else if (missing < 0) {
@@ -171,7 +171,7 @@ export class ListEdits {
   }
 }
 
-/** The item of a list that is known by the same field as this; without such a field, the same item. */
+/** The item with the same value of the list's key field; in a list without a key field the equal item. */
 function sameIn<T extends Json>(
   items: readonly T[],
   item: JsonObject,

@@ -22,16 +22,16 @@ import { checkReady, answeringBackend, type DecisionNeed, type Policy } from './
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
- * Whether the stored object is on its way out: nothing may then stand in the way of its last updates. The new
- * object is not asked: its author may write the timestamp, or leave it out.
+ * Whether the stored object is being deleted; its last updates must then always pass. Only the stored object counts: the
+ * author of the new one may write or omit the timestamp.
  */
 export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: the label of its backend and the default PriorityClass are written down, a plan of preemption is taken off, and
- * absent references become `[]`, which is what the CRD asks for; so do those that an account gave which is not trusted. UPDATE: references stay as they
- * are unless a trusted account writes them, so that applying the manifest again never clears them.
+ * CREATE: writes the label of the backend and the default PriorityClass, removes a preemption plan, and sets references that
+ * are absent, or come from an account that is not trusted, to `[]`, which the CRD requires. UPDATE: puts references back
+ * unless a trusted account changes them, so that applying the manifest again never clears them.
  */
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decided {
   const { object, oldObject, operation, subResource } = request;
@@ -40,14 +40,14 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decide
   const { gang } = parsePodGang(object, request.namespace);
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
   const key = `${request.namespace}/${request.name}`;
-  // What the stored object says decides: the label cannot be put on to slip through.
+  // The stored object decides whether the gang is Grove's, so nobody can add the label to avoid the rules.
   if (isGroveManaged(before ?? gang)) return decision({ gang: key });
 
   const items = ownList(own(object, 'spec'), 'podgroups') ?? [];
   const repairs = repairReferences(before, gang, policy.trustedAccounts.has(request.username));
   const changes = repairs.flatMap(({ index, references, why }): Change[] => {
     const item = items[index];
-    // A group that is no object is the validator's to refuse; a patch into it would not apply.
+    // The validating webhook refuses a group that is no object; a patch of it would fail.
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return [];
     const op = Object.hasOwn(item, 'podReferences') ? 'replace' : 'add';
     return [{ operation: { op, path: `/spec/podgroups/${index}/podReferences`, value: references }, why }];
@@ -64,8 +64,8 @@ const UNTAKEN =
   'spec.podgroups[*].podReferences were not taken: Muster writes them itself once the Pods are there; leave them out';
 
 /**
- * The label that says whose the gang is. Written at its creation, it keeps the gang with its backend whatever the
- * configuration says later; taken off by somebody who applies a manifest without it, it is put back.
+ * Writes the label with the gang's backend at creation, so that the gang keeps its backend when the configuration changes.
+ * Where somebody applies a manifest without the label, the label is put back.
  */
 function recordBackend(
   { object, namespace }: AdmissionRequest,
@@ -73,7 +73,7 @@ function recordBackend(
   { registry, placement }: Policy,
 ): MayNeed<Change[], DecisionNeed> {
   const metadata = own(object, 'metadata');
-  // A patch into what is not there would not apply.
+  // A patch of missing metadata would fail.
   if (!isObject(metadata)) return [];
   const label = ownString(own(metadata, 'labels'), LABEL_SCHEDULER_NAME);
   if (label !== undefined) return [];
@@ -92,7 +92,7 @@ function recordBackend(
 
 const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;
 
-/** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
+/** Answers all faults of a PodGang at once. Deletion, finalizers and other metadata are never refused. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decided {
   const { object, oldObject, subResource } = request;
   if (object === undefined || isDeleting(oldObject)) return untouched();
@@ -119,7 +119,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   if (isDeepStrictEqual(before.spec, after.spec)) {
     return decision({ faults: [...priorities.faults, ...labels, ...status], warnings: notices, gang });
   }
-  // The loop must be able to write references whatever became of the configuration since the gang was let in.
+  // The loop must be able to write references, even if the configuration now refuses the rest of the spec.
   const spec = onlyReferencesDiffer(before, after)
     ? { faults: [...parsed.faults, ...refusedInSpec(after, policy.topology, writer, true)], warnings: [] }
     : checkSpec(parsed, policy, grove);
@@ -137,7 +137,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   });
 }
 
-/** A backend outside of this process is asked first, unless the change is none that it may judge. */
+/** Returns the question to a hosted backend, unless the backend does not judge this kind of change. */
 function backendNeeded(
   before: PodGang | undefined,
   after: PodGang,
@@ -156,11 +156,11 @@ function backendNeeded(
   return { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
 }
 
-/** Whether a change is one that the rules of the spec are asked about, and those who judge it. */
+/** Whether a change is judged by the rules of the spec and by backends: it changes more of the spec than references. */
 const isJudged = (before: PodGang, after: PodGang): boolean =>
   !(isDeepStrictEqual(before.spec, after.spec) || onlyReferencesDiffer(before, after));
 
-/** The same for the preparers of its Pods. */
+/** Returns the question to hosted preparers of the gang's Pods. */
 const preparersNeeded = (
   before: PodGang | undefined,
   after: PodGang,
@@ -172,17 +172,17 @@ const preparersNeeded = (
     ? undefined
     : preparationNeeded(after, policy, (hosted, named, ms) => hosted.ofGang(after, named, undefined, ms));
 
-/** What the gang's backend has to say about the change itself. */
+/** Warnings of the gang's backend about this update. */
 function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readonly string[] {
   const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
   if (resolved === undefined) return [];
   return (answeringBackend(policy, resolved.backend) ?? resolved.backend).warnOfUpdate?.(before, after) ?? [];
 }
 
-/** All that is asked of a new gang. */
+/** Checks everything about a new gang. */
 export function checkNew(parsed: { gang: PodGang; faults: readonly Fault[] }, policy: Policy): Checked {
   const [spec, priorities] = [checkSpec(parsed, policy), checkPriorities(undefined, parsed.gang, policy)];
-  // Whoever prepares its Pods by these numbers has said so already.
+  // HpcExpectedInvalid reports the same numbers already.
   const told = spec.faults.some(({ rule }) => rule === 'HpcExpectedInvalid');
   const expected = told || isGroveManaged(parsed.gang) ? [] : checkExpectedPods(parsed.gang);
   return {
@@ -199,15 +199,16 @@ interface Checked {
 }
 
 /**
- * The rules of the spec.
- * @param grove whether it is Grove's: only the rules that Grove keeps as well, so that Muster is never in its way
+ * Checks the rules of the spec.
+ * @param grove whether it is a gang of Grove's: then only rules that Grove keeps as well apply, so that Muster never blocks
+ *   Grove
  */
 function checkSpec(
   { gang, faults }: { gang: PodGang; faults: readonly Fault[] },
   policy: Policy,
   grove = isGroveManaged(gang),
 ): Checked {
-  // Grove keeps topology levels of its own, per gang, so the configured ones say nothing of its gangs.
+  // Each gang of Grove has topology levels of its own, so the configured levels do not apply.
   const levels = grove ? NO_TOPOLOGY : policy.topology;
   const wrong = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];
   if (grove) return { faults: wrong, warnings: [], backend: undefined };
@@ -232,7 +233,7 @@ function checkSpec(
   };
 }
 
-/** The label may be written in another way only where it still means the same backend. */
+/** The label may change only to another spelling of the same backend. */
 function checkSchedulerKept(before: PodGang, after: PodGang, policy: Policy): Fault[] {
   const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_SCHEDULER_NAME));
   if (from === to || isGroveManaged(before)) return [];

@@ -15,18 +15,21 @@ import { TryLater } from '../errors.ts';
 import { preparersOf } from '../preparers/registry.ts';
 import type { JsonPodPatch } from './pod-patch.ts';
 
-/** What the workload of a Pod makes of it. */
+/** The gang and group that a Pod gets from its workload. */
 export interface Named {
   readonly faults: readonly Fault[];
-  /** Writes the names that are missing into the patch. */
+  /** Adds the missing labels to the patch. */
   readonly write: (patch: Pick<PodPatch, 'label'>) => void;
-  /** The Pod with these names, for a backend that gets the whole of it. */
+  /** Returns the Pod with these labels, for a backend that reads the whole Pod. */
   readonly on: (pod: JsonObject) => JsonObject;
 }
 
 const NAMED_ALREADY: Named = { faults: [], write: () => undefined, on: (pod) => pod };
 
-/** Gives a Pod with the label `muster.dev/gang` its gang and its group. `later`: another webhook has to go first. */
+/**
+ * Names the gang and group of a Pod with the label `muster.dev/gang`. Returns `later` where another webhook has to write its
+ * label first.
+ */
 export function nameGang(pod: ReceivedPod, kinds?: readonly GangKind[]): Named | 'later' {
   if (pod.label(LABEL_GANG) === undefined) return NAMED_ALREADY;
   const told = namesOf(pod, kinds);
@@ -55,7 +58,7 @@ export function nameGang(pod: ReceivedPod, kinds?: readonly GangKind[]): Named |
   };
 }
 
-/** Of a Pod that is about to be stored: that it has the names which its workload gives it. */
+/** Checks that a Pod that is about to be stored has the gang and group of its workload. */
 export function checkNamed(pod: ReceivedPod, kinds?: readonly GangKind[]): readonly Fault[] {
   if (pod.label(LABEL_GANG) === undefined) return [];
   const told = namesOf(pod, kinds);
@@ -71,8 +74,9 @@ export function checkNamed(pod: ReceivedPod, kinds?: readonly GangKind[]): reado
 const FIELD = 'spec.priorityClassName';
 
 /**
- * Whether the PodGang has to be read, since the class that the Pod would get stands on it and memory does not know it: a Pod
- * that follows its PodGang at once overtakes the watch. Of gangs that are made of a workload the Pods come first.
+ * Whether the PodGang has to be read from the API server: the Pod would get the gang's PriorityClass, and the watch has not
+ * delivered the gang yet, as happens when a Pod is created right after its PodGang. Gangs that Muster makes for a workload
+ * are excluded: their Pods come first.
  */
 export function needsGang(
   pod: ReceivedPod,
@@ -82,18 +86,21 @@ export function needsGang(
   if (placement?.read === undefined || placement.classOfGang?.(namespace, gang) !== undefined) return false;
   if (classes?.known !== true || !isWithoutClass(pod, classes) || pod.label(LABEL_GANG) !== undefined)
     return false;
-  // Those of the system are in every cluster, and no gang's.
+  // The system classes exist in every cluster, and no gang may name them.
   for (const { name } of classes.values()) if (!isOfSystem(name)) return true;
   return false;
 }
 
-/** The API server has filled in the default class by now, which is therefore no Pod's own. */
+/**
+ * Whether a Pod names no class. The API server has filled in the default class by now, so a Pod with the default class
+ * counts as well.
+ */
 const isWithoutClass = ({ priorityClassName }: ReceivedPod, { byDefault }: PriorityClasses): boolean =>
   !priorityClassName || priorityClassName === byDefault?.name;
 
 /**
- * A Pod without a PriorityClass of its own gets that of its gang, where both are known.
- * @returns a warning where the Pod is left with another class
+ * Gives a Pod without a PriorityClass the one of its gang, where both are known.
+ * @returns a warning where the Pod keeps another class
  */
 export function givePriority(
   pod: ReceivedPod,
@@ -118,7 +125,9 @@ export function givePriority(
   return undefined;
 }
 
-/** A later webhook can change the class of a Pod after Kubernetes has given it its number; nobody else looks again. */
+/**
+ * A webhook that runs later can change a Pod's class after Kubernetes has resolved its number. Nobody else compares the two.
+ */
 export function checkPriority(pod: ReceivedPod, { classes }: Policy): Fault[] {
   const { priority, priorityClassName } = pod;
   if (priority === undefined || !priorityClassName || classes?.known !== true) return [];
@@ -128,7 +137,7 @@ export function checkPriority(pod: ReceivedPod, { classes }: Policy): Fault[] {
   return [fault('PriorityMismatch', 'spec.priority', { value: priority, detail })];
 }
 
-/** Who prepares a Pod beside its backend, or why nobody can say, or what has to be read before anybody can. */
+/** The preparers of a Pod beside its backend; or the fault for which there are none; or what has to be read first. */
 export type PodPreparers =
   | { readonly preparers: readonly Preparer[]; readonly needs?: never }
   | { readonly fault: Fault; readonly needs?: never; readonly preparers?: never }
@@ -137,10 +146,10 @@ export type PodPreparers =
 const NOBODY: PodPreparers = { preparers: [] };
 
 /**
- * By the HPCPolicy of the Pod's gang. A gang that no watch knows yet is read where it may be one with a policy; for all
- * others this is one look into memory.
- * @param pod as it comes; looked at only where somebody elsewhere has to be asked about it
- * @throws {TryLater} where the gang names a policy and the policies are not known yet
+ * Finds the preparers by the HPCPolicy of the Pod's gang. A gang that no watch has delivered is read from the API server if
+ * its namespace has an HPCPolicy; all other gangs cost one look-up in memory.
+ * @param pod returns the received Pod; called only where a hosted preparation has to be asked
+ * @throws {TryLater} where the gang names an HPCPolicy and the HPCPolicies are not known yet
  */
 export function preparersOfPod(
   { namespace, gang: name, group }: Membership,

@@ -5,8 +5,8 @@ import { ListEdits } from './list-edits.ts';
 import { pointer, type Change } from '../json/patch.ts';
 
 /**
- * The patch of one Pod. It knows the Pod as received and works out the operations itself; nothing is cloned or
- * compared, which is what keeps a review at the price of parsing it (docs/adr/0002).
+ * The patch of one Pod. It computes the operations from the received Pod without cloning or comparing it, so that a review
+ * costs little more than parsing (docs/adr/0002).
  */
 export class JsonPodPatch implements PodPatch {
   readonly #pod: JsonObject;
@@ -14,13 +14,13 @@ export class JsonPodPatch implements PodPatch {
   readonly #spec: ObjectEdit;
   readonly #annotations: ObjectEdit;
   readonly #labels: ObjectEdit;
-  /** Made for the few who need it. */
+  /** Created at the first use, since few Pods need it. */
   #lists: ListEdits | undefined;
   readonly #gates: { name: string; why: string }[] = [];
 
   /**
-   * @param pod the received Pod; `metadata` is an object, as the review was checked for
-   * @param entire the Pod with the lists of its containers, where those were left out of `pod`
+   * @param pod the received Pod; the review has checked that `metadata` is an object
+   * @param entire returns the Pod with the lists of its containers, where they were left out of `pod`
    */
   constructor(pod: JsonObject, entire = () => pod) {
     this.#pod = pod;
@@ -35,7 +35,10 @@ export class JsonPodPatch implements PodPatch {
     this.#spec.set('schedulerName', name, why);
   }
 
-  /** Kubernetes fills in number and policy anew, from the class, and refuses the Pod where those of another stand there. */
+  /**
+   * Sets the class. Kubernetes then resolves number and preemption policy again, and refuses a Pod that has those of another
+   * class.
+   */
   setPriorityClass({ name, preempts }: Pick<PriorityClass, 'name' | 'preempts'>, why: string): void {
     const policy = own(own(this.#pod, 'spec'), 'preemptionPolicy');
     this.#spec.set('priorityClassName', name, why);
@@ -99,7 +102,10 @@ export class JsonPodPatch implements PodPatch {
   }
 }
 
-/** The pointers to what backends set, by object and key: some dozens in the life of a process, asked for with every Pod. */
+/**
+ * JSON pointers to the fields that backends set, by object and key. They are needed for every Pod, and there are only a few
+ * dozen.
+ */
 const pointers = new Map<string, Map<string, string>>();
 const MAX_POINTERS = 1024;
 
@@ -111,7 +117,7 @@ function rememberedPointer(path: string, key: string): string {
   }
   let text = keys.get(key);
   if (text === undefined) {
-    // Joined: a text that is added up stays in parts, which are put together again whenever it is read.
+    // `join` gives a flat string. V8 keeps a concatenated string in parts and joins them at each read.
     text = [path, pointer(key)].join('/');
     if (keys.size < MAX_POINTERS) keys.set(key, text);
   }
@@ -119,15 +125,15 @@ function rememberedPointer(path: string, key: string): string {
 }
 
 /**
- * What to set in one object of the received document. The object may be missing or null there: then it is added
- * as a whole, since an operation under a missing parent refuses the request whatever the failurePolicy.
+ * The changes to one object of the received document. If the object is missing or null, it is added whole: an operation
+ * under a missing parent makes the API server refuse the request, whatever the failurePolicy.
  */
 export class ObjectEdit {
   readonly #path: string;
   readonly #object: JsonObject | undefined;
-  /** A handful at most, so a list is searched faster than a map is made. */
+  /** A handful at most, so searching a list is faster than creating a map. */
   readonly #edits: { key: string; value: unknown; why: string }[] = [];
-  /** Keys to take away: hardly any. */
+  /** Keys to remove; hardly ever any. */
   #removed: { key: string; why: string }[] | undefined;
 
   /** @param path JSON pointer of the object; its own parent exists in the document */

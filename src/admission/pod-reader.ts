@@ -88,7 +88,7 @@ export class ReceivedPod implements PodReader {
     return ownString(this.#spec, 'nodeName');
   }
 
-  /** Whether Muster's gate is on it. */
+  /** Whether the Pod has Muster's gate. */
   get gated(): boolean {
     const gates = ownList(this.#spec, 'schedulingGates') ?? [];
     return gates.some((gate) => ownString(gate, 'name') === GATE_POD_GANG_PENDING);
@@ -106,7 +106,7 @@ export class ReceivedPod implements PodReader {
     return ownString(this.#labels, key);
   }
 
-  /** Reads from now on as if its labels said so: the patch adds them. */
+  /** Sets the gang and group that the patch will add as labels; later reads return these. */
   withNames(gang: string, group: string): void {
     this.#gang = gang;
     this.#group = group;
@@ -120,7 +120,10 @@ export class ReceivedPod implements PodReader {
     return ownString(this.#annotations, key);
   }
 
-  /** @throws {BadRequest} where a patch could not be built, since spec or its gates are no object and no list */
+  /**
+   * Checks that a patch can be built.
+   * @throws {BadRequest} where spec is no object, or its gates are no list
+   */
   checkPatchable(): void {
     const wrong = (value: Json | undefined, list: boolean): boolean =>
       value !== undefined && value !== null && (typeof value !== 'object' || Array.isArray(value) !== list);
@@ -134,8 +137,8 @@ export class ReceivedPod implements PodReader {
 const NODE_GROUP = 'system:nodes';
 
 /**
- * A mirror Pod: the API's picture of a static Pod, sent by the kubelet that runs it already. The annotation alone
- * proves nothing, anybody can write it.
+ * Whether the Pod is a mirror Pod: the API object for a static Pod that the requesting kubelet runs already. The annotation
+ * alone is no proof, since anybody can write it.
  */
 export const isMirrorPod = (pod: ReceivedPod, request: AdmissionRequest): boolean =>
   pod.annotation(ANNOTATION_MIRROR_POD) !== undefined && request.groups.includes(NODE_GROUP);

@@ -1,12 +1,12 @@
 import { POD_FIELDS, POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
 
-/** The way to a list or a field of one Pod. */
+/** The path to a list or field of a Pod. */
 export interface Way {
-  /** From the Pod, or from the container. None of them needs an escape in a pointer. */
+  /** Keys from the Pod, or from the container. No key needs escaping in a JSON pointer. */
   readonly keys: readonly string[];
-  /** Where each of them leads, as a JSON pointer. */
+  /** The JSON pointer of each key. */
   readonly pointers: readonly string[];
-  /** Behind the last item of a list. */
+  /** The JSON pointer that appends to the list. */
   readonly end: string;
 }
 
@@ -21,14 +21,14 @@ const keys: ReadonlyMap<PodList | PodField, readonly string[]> = new Map(
   ]),
 );
 
-/** The keys that the name of a list or field means. */
+/** The keys for the name of a list or field. */
 export const keysOf = (name: PodList | PodField): readonly string[] => keys.get(name) ?? [];
 
-/** Ways are asked for with every Pod; those to containers further behind are not kept. */
+/** Paths are cached for containers up to this index, since every Pod needs them. */
 const MOST_CONTAINERS = 16;
 const known = new Map<PodList | PodField, Way[]>();
 
-/** @param container its position, for a list or field of `containers` */
+/** @param container index of the container, for a list or field of `containers` */
 export function wayTo(name: PodList | PodField, container = 0): Way {
   let ways = known.get(name);
   if (ways === undefined) known.set(name, (ways = []));
@@ -40,7 +40,7 @@ export function wayTo(name: PodList | PodField, container = 0): Way {
   return way;
 }
 
-/** Joined: a text that is added up stays in parts, which are put together again whenever it is read. */
+/** `join` gives flat strings. V8 keeps a concatenated string in parts and joins them at each read. */
 function wayFrom(from: string, steps: readonly string[]): Way {
   const pointers = steps.map((_, index) => [from, ...steps.slice(0, index + 1)].join('/'));
   return { keys: steps, pointers, end: [from, ...steps, '-'].join('/') };

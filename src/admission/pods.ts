@@ -33,7 +33,7 @@ import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';
 
-/** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
+/** Whether Muster handles the Pod: it is labelled for a gang, is no mirror Pod, and its namespace is not exempt. */
 const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
   (claimsGang((key) => pod.label(key)) || asksForGang((key) => pod.label(key))) &&
   !policy.exemptNamespaces.has(request.namespace) &&
@@ -45,7 +45,7 @@ const isCreation = ({ operation, subResource }: AdmissionRequest): boolean =>
 /** `namespace/name`, for the log and the audit. */
 export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
 
-/** CREATE of a Pod: the gate, and what the gang's backend asks for. */
+/** CREATE of a Pod: adds the gate, and the changes of the gang's backend and preparers. */
 export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: PrepareFailed): Decided {
   const { object, entire } = request;
   if (object === undefined || !isCreation(request)) return untouched();
@@ -87,7 +87,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   const patch = new JsonPodPatch(object, entire);
   named.write(patch);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
-  // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
+  // The backend is written into the Pod, so that every later pass selects the same one, whatever is known then.
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
@@ -107,14 +107,14 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   };
 }
 
-/** The refusal of a Pod before its backend and preparers would patch it. */
+/** Refuses a Pod instead of patching it, with the faults of its backend. */
 function refused(
   { resolved }: Pick<BackendSelection, 'resolved'>,
   faults: Fault[],
   { pod, membership, object, hasNames }: RefusedPod,
 ): Decision {
   const { backend, hosted } = resolved ?? {};
-  // Without its names a backend would miss them, too.
+  // A Pod without gang and group would only get further faults from the backend.
   if (backend !== undefined && hosted === undefined && hasNames)
     faults.push(...refusedBy(backend, pod, membership, object));
   const gang = membership.gang === '' ? undefined : gangKey(membership);
@@ -128,7 +128,7 @@ interface RefusedPod {
   readonly hasNames: boolean;
 }
 
-/** What the backend has to say of a Pod that is refused anyway, so that one answer names all that is wrong. */
+/** The backend's faults of a Pod that is refused anyway, so that one answer lists all faults. */
 function refusedBy(backend: Backend, pod: ReceivedPod, gang: Membership, object: JsonObject): Fault[] {
   try {
     return preparePod(backend, [], { pod, gang, patch: new JsonPodPatch(object) });
@@ -138,8 +138,8 @@ function refusedBy(backend: Backend, pod: ReceivedPod, gang: Membership, object:
 }
 
 /**
- * The backend of a Pod.
- * @param mayAsk whether it is worth asking the cluster: not for a Pod that is refused anyway
+ * Selects the backend of a Pod.
+ * @param mayAsk whether the cluster may be asked: not for a Pod that is refused anyway
  */
 function selectBackend(
   pod: ReceivedPod,
@@ -150,16 +150,16 @@ function selectBackend(
   const known = mayAsk && isPodGangName(membership.gang) ? placement : placement && final(placement);
   const label = pod.label(LABEL_SCHEDULER_NAME);
   const selection = selectForPod(registry, label, pod.schedulerName, membership, known);
-  // A scheduler that nobody serves may be that of a backend which has not come to say so.
+  // The scheduler may belong to a hosted backend that has not yet reported its scheduler.
   if (selection.fault?.rule === 'SchedulerNotEnabled' && label === undefined && registry.untold !== undefined)
     throw new TryLater('not-ready', `backend ${registry.untold} has not said which scheduler it is for`);
   return selection;
 }
 
-/** What is known, with nobody to ask for more. */
+/** The lookup without `read`, so that nothing is asked of the cluster. */
 const final = ({ read: _, ...known }: GangLookup): GangLookup => known;
 
-/** @param named whether it has got the labels that Muster writes; else only what is there is looked at */
+/** @param named whether Muster has written the labels; if not, only labels that exist are checked */
 function checkMembership({ gang, group }: Membership, named: boolean): Fault[] {
   const faults: Fault[] = [];
   if (!isPodGangName(gang) && (named || gang !== '')) {
@@ -203,9 +203,9 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
   const { backend } = selection.resolved;
   if (backend.schedulerName !== pod.schedulerName) {
-    // Before the gang was there, or its Namespace said so, the Pod was prepared for the default.
+    // The Pod was prepared for the default backend before the gang existed or its Namespace named a backend.
     const early = selection.by !== 'itself' && policy.registry.default.schedulerName === pod.schedulerName;
-    // The gang that is remembered may be an earlier one of that name.
+    // The gang in memory may be an earlier one of that name.
     if (early && selection.by === 'gang' && policy.placement?.read !== undefined) {
       return new Needs({ namespace: membership.namespace, gang: membership.gang });
     }
@@ -229,7 +229,7 @@ function validateUpdate(
   after: ReceivedPod,
   policy: Policy,
 ): Decision {
-  // A Pod on its way out cannot be bound any more; whatever finishes it may pass. Only the stored Pod can tell.
+  // A Pod that is being deleted cannot be bound, so every write passes. Only the stored Pod shows that it is.
   if (before.deleting) return untouched();
   const wasMember = isGangPod(before, request, policy);
   if (!wasMember && !isGangPod(after, request, policy)) return untouched();

@@ -9,7 +9,7 @@ import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { GangKind } from '../workloads/kind.ts';
 
-/** All that a decision depends on beside the request. Fixed at start, but for the placement. */
+/** Everything that a decision depends on beside the request. Fixed at start, except what is read from the watches. */
 export interface Policy {
   readonly registry: BackendRegistry;
   /** Usernames that may take gates away and write references and Initialized. */
@@ -17,61 +17,61 @@ export interface Policy {
   /** Namespaces whose Pods are never touched: kube-system and Muster's own. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly topology: TopologyLevels;
-  /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
+  /** Kinds of workloads whose Pods may ask for a gang. Absent: the kinds built into Muster. */
   readonly gangKinds?: readonly GangKind[];
-  /** What an HPCPolicy may ask for beside what comes with Muster. */
+  /** Preparations that an HPCPolicy may ask for, beside the built-in ones. */
   readonly preparations?: readonly PreparerFactory[];
-  /** Who prepares a gang's Pods beside its backend, in their order. */
+  /** The preparers of a gang's Pods beside its backend, in order. */
   readonly preparers?: readonly Preparer[];
-  /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
+  /** What the watches have read, in memory: it may change, and no decision waits for it. Absent: nothing is known. */
   readonly placement?: GangLookup | undefined;
   /**
-   * Whether only API servers may ask, by their client certificate. Without it anybody who reaches the port may pretend to be
-   * anybody in any namespace, and is told no names of what is there. Absent: they may.
+   * Whether callers are known to be API servers, by their client certificate. Otherwise any caller may claim any account and
+   * namespace, so answers name no other objects. Absent: false.
    */
   readonly knowsCallers?: boolean;
-  /** The HPCPolicies, read from memory like the placement. Absent: no gang is prepared by one. */
+  /** The HPCPolicies, read from memory. Absent: no gang is prepared by an HPCPolicy. */
   readonly hpc?: HpcPolicies | undefined;
-  /** The cluster's PriorityClasses, read from memory like the placement. Absent: nobody watches them. */
+  /** The cluster's PriorityClasses, read from memory. Absent: they are not watched. */
   readonly classes?: PriorityClasses | undefined;
   /**
-   * Why nothing can be said for a backend yet, which is no fault of the object: it has not looked at the cluster. Absent
-   * where nobody looks at one.
+   * Why a backend is not ready, for a reason that is no fault of the object: it has not examined the cluster yet. Absent
+   * where backends need not examine a cluster.
    */
   readonly notReady?: (backend: string) => string | undefined;
   /**
-   * What would become of a gang that is only tried out: warnings, within this time. It does not reject. Absent: nothing is
-   * said.
+   * Returns warnings with a forecast for a gang created by dry run, within this time. The promise does not reject. Absent:
+   * there are no forecasts.
    */
   readonly preview?: ((tried: TriedOut, withinMs: number) => Promise<readonly string[]>) | undefined;
-  /** What a backend outside of this process has said about the one object that is decided on. Absent: not asked yet. */
+  /** The answer of a hosted backend about the object that is decided. Absent: not asked yet. */
   readonly said?: Said;
-  /** The warnings of {@link preview} for the one dry run that is decided on. Absent: not asked yet. */
+  /** The warnings of {@link preview} for the dry run that is decided. Absent: not asked yet. */
   readonly forecast?: readonly string[];
 }
 
-/** A dry-run creation of a Pod or a PodGang. */
+/** A creation of a Pod or PodGang by dry run. */
 export interface TriedOut {
   readonly user: string;
   readonly namespace: string;
   readonly object: JsonObject;
 }
 
-/** An answer, and whose. */
+/** The answer of a hosted backend. `says` answers in place of `of`. */
 interface Said {
   readonly of: Backend;
   readonly says: Backend;
-  /** When it was asked for, by `performance.now()`. */
+  /** When it was asked, in milliseconds of `performance.now()`. */
   readonly since: number;
 }
 
 /**
- * What a decision may need: where an object stands, what a backend or a preparation outside of this process says, or what a
- * forecast says of a dry run.
+ * What has to be read before a decision: the place of an object in the cluster, the answer of a hosted backend or
+ * preparation, or a forecast for a dry run.
  */
 export type DecisionNeed = Place | BackendNeed | PreparationNeed | ForecastNeed;
 
-/** What a preparation says of the one object; the answer takes the place of the preparation. */
+/** The question to a hosted preparation about the object; the answer replaces the preparation in the policy. */
 export interface PreparationNeed {
   readonly inPlaceOf: PreparerFactory;
   readonly says: (withinMs: number) => Promise<PreparerFactory>;
@@ -104,11 +104,14 @@ export async function answered(needs: DecisionNeed, policy: Policy, withinMs: nu
   return { ...policy, said: { of: needs.of, says: await needs.says(withinMs), since } };
 }
 
-/** The answer of a backend, where it is one that had to be asked and was. */
+/** The answer of a hosted backend; undefined where this backend was not asked. */
 export const answeringBackend = ({ said }: Policy, backend: Backend): Backend | undefined =>
   said?.of === backend ? said.says : undefined;
 
-/** @throws {TryLater} where a backend is asked before it can know anything of the cluster */
+/**
+ * Checks that a backend is ready to answer.
+ * @throws {TryLater} where it has not examined the cluster yet
+ */
 export function checkReady({ notReady }: Policy, backend: string): void {
   const reason = notReady?.(backend);
   if (reason !== undefined) throw new TryLater('not-ready', reason);

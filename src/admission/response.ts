@@ -12,10 +12,10 @@ import { MAX_TOTAL_RUNES, printable } from '../text/printable.ts';
 import { rules } from '../api/rules.ts';
 import { isConstant, type Change } from '../json/patch.ts';
 
-/** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
+/** The most causes in a refusal, which nobody reads to the end: a PodGang may have 100,000 faults. */
 const MAX_CAUSES = 256;
 
-/** A refusal as the API server hands it to the user: a `metav1.Status`. */
+/** A refusal as the API server shows it to the user: a `metav1.Status`. */
 export interface Denial {
   readonly code: 403 | 422;
   readonly reason: 'Forbidden' | 'Invalid';
@@ -23,7 +23,7 @@ export interface Denial {
   readonly causes: readonly { reason: string; message: string; field: string }[];
 }
 
-/** 422 as soon as the object itself is wrong; 403 where only the account or the moment is. */
+/** Builds the refusal: 422 where a fault is in the object, 403 where all faults are in the account or the moment. */
 export function denialOf(request: NamedRequest, faults: readonly Fault[]): Denial {
   const code = faults.some((fault) => rules[fault.rule].code === 422) ? 422 : 403;
   return {
@@ -54,7 +54,7 @@ function messageOf(request: NamedRequest, faults: readonly Fault[]): string {
   return message;
 }
 
-/** Warnings as the API server passes them on: printable, each once, and within its limit for all of them. */
+/** Prepares warnings for the API server: printable, without duplicates, and within its limit for all of them. */
 export function boundedWarnings(warnings: readonly string[]): string[] {
   const kept: string[] = [];
   let runes = 0;
@@ -66,11 +66,11 @@ export function boundedWarnings(warnings: readonly string[]): string[] {
   return kept;
 }
 
-/** An operation of a patch that was encoded. */
+/** An operation of a patch that was encoded before. */
 interface Kept {
   readonly op: string;
   readonly path: string;
-  /** A constant as it is. Of all else a copy: what came with the patch might have changed since. */
+  /** A constant itself; of any other value a copy, since a preparer may change its value later. */
   readonly value: unknown;
 }
 
@@ -79,14 +79,14 @@ interface Encoded {
   readonly base64: string;
 }
 
-/** Groups of gangs whose Pods come at the same time. */
+/** How many encoded patches are kept: one for each group of Pods that are created at the same time. */
 const MOST = 8;
 const known: Encoded[] = [];
 let next = 0;
 
 /**
- * A patch as an answer carries it. The Pods of a group come one after the other and mostly get the same patch, and
- * comparing two patches is a tenth of encoding one.
+ * Encodes a patch as base64. The Pods of a group are created in a row and mostly get the same patch, and comparing two
+ * patches takes a tenth of the time of encoding one.
  */
 export function encodedPatch(changes: readonly Change[]): string {
   for (const one of known) if (isSame(one.operations, changes)) return one.base64;
@@ -100,7 +100,7 @@ export function encodedPatch(changes: readonly Change[]): string {
 
 function isSame(kept: readonly Kept[], changes: readonly Change[]): boolean {
   if (kept.length !== changes.length) return false;
-  // From the end: patches of two groups differ in what names the group, and that comes last.
+  // From the end: patches of two groups differ in the names of the groups, which come last.
   for (let index = kept.length - 1; index >= 0; index -= 1) {
     const [before, now] = [kept[index], changes[index]?.operation];
     if (before === undefined || now === undefined) return false;
@@ -110,7 +110,7 @@ function isSame(kept: readonly Kept[], changes: readonly Change[]): boolean {
   return true;
 }
 
-/** Where something says of itself what it is as JSON, that is what is kept. */
+/** Copies a value as JSON has it. An object that is not plain may define its JSON itself (`toJSON`), so it is serialised. */
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isConstant(value)) return value;
   if (Array.isArray(value)) return (value as readonly unknown[]).map(copyOf);
@@ -118,7 +118,10 @@ function copyOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
 }
 
-/** Whether two values have the same JSON, to the order of keys. Of what is no plain object nobody knows. */
+/**
+ * Whether two values have the same JSON, including the order of keys; false for objects that are not plain, whose JSON is
+ * unknown.
+ */
 function isSameValue(kept: unknown, now: unknown): boolean {
   if (kept === now) return true;
   if (Array.isArray(kept)) return Array.isArray(now) && haveSameItems(kept, now);
@@ -141,8 +144,8 @@ const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Obj
 const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","response":{"uid":`;
 
 /**
- * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The
- * envelope is always the same, so only what differs is serialised.
+ * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The envelope is
+ * always the same, so only the differing fields are serialised.
  */
 export function renderResponse(request: AdmissionRequest, decision: Decision): string {
   const { faults, changes, warnings } = decision;

@@ -15,14 +15,14 @@ export interface GroupVersionKind {
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 const OPERATIONS = new Set<string>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
-/** An `admission.k8s.io/v1` request, checked for as much as Muster relies on. */
+/** An `admission.k8s.io/v1` request; the fields that Muster relies on were checked. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly kind: GroupVersionKind;
-  /** Plural resource name, `pods`; `''` where it was not given. */
+  /** Plural resource name, such as `pods`; `''` where the request has none. */
   readonly resource: string;
   readonly subResource: string;
-  /** `''` for a Pod whose name is still to be generated. */
+  /** Name of the object; `''` for a Pod whose name is not generated yet. */
   readonly name: string;
   readonly namespace: string;
   readonly operation: AdmissionOperation;
@@ -31,21 +31,18 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
   /** undefined where the request has `null`: `object` on DELETE, `oldObject` on CREATE. */
   readonly object: JsonObject | undefined;
-  /**
-   * `object` with the lists that were left out of it before it was parsed: for the few who look into containers. Absent
-   * where nothing was left out.
-   */
+  /** Returns `object` with the lists that were cut before it was parsed. Absent where no list was cut. */
   readonly entire?: (() => JsonObject) | undefined;
   readonly oldObject: JsonObject | undefined;
 }
 
-/** What was decided about one request. A pure function of the request and the configuration. */
+/** The decision about one request: a pure function of the request and the configuration. */
 export interface Decision {
-  /** Empty: allowed. */
+  /** Faults of the object; none: the request is allowed. */
   readonly faults: readonly Fault[];
   readonly changes: readonly Change[];
   readonly warnings: readonly string[];
-  /** Names, for the log and the audit annotations; undefined where the object is none of Muster's business. */
+  /** Name of the backend, for the log and the audit annotations; undefined where the object is not Muster's. */
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
@@ -53,27 +50,26 @@ export interface Decision {
 
 const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };
 
-/** Allowed as it is, and nothing to say. */
+/** Allows the object unchanged, without warnings. */
 export const untouched = (): Decision => UNTOUCHED;
 
 /** A decision that may need something to be read first. */
 export type Decided = MayNeed<Decision, DecisionNeed>;
 
-/** A decision where nothing can be read: one that needs something leaves the object untouched. */
+/** The decision where nothing can be read: if it needs something, the object is allowed unchanged. */
 export const orUntouched = (made: Decided): Decision => (made instanceof Needs ? UNTOUCHED : made);
 
-/** A decision of which only some parts are worth naming. */
+/** Builds a decision from the parts that differ from {@link untouched}. */
 export const decision = (parts: Partial<Decision>): Decision => ({ ...UNTOUCHED, ...parts });
 
 export const REVIEW_API_VERSION = 'admission.k8s.io/v1';
 export const REVIEW_KIND = 'AdmissionReview';
-/** A request uid is 36 characters; what is far from that is not from an API server. */
+/** The most characters of a uid. An API server's uid has 36. */
 const MAX_UID = 128;
 
 /**
- * Checks the outer shape of a review and takes out what decisions are made of. `object` stays as it was parsed:
- * it is neither copied nor walked.
- * @param entire the body with what was left out of it
+ * Checks the outer shape of a review and extracts the fields that decisions need. `object` is neither copied nor walked.
+ * @param entire returns the body with the lists that were cut
  * @throws {BadRequest} naming the field
  */
 export function parseReview(body: unknown, entire?: () => unknown): AdmissionRequest {
@@ -136,7 +132,7 @@ function objectOf(
   return undefined;
 }
 
-/** Labels and annotations decide, so what is in their place must be maps of strings, or absent. */
+/** Checks that labels and annotations are maps of strings, or absent, since decisions depend on them. */
 function checkMetadata(object: JsonObject, field: string): void {
   const { metadata } = object;
   if (metadata === undefined || metadata === null) return;
@@ -153,7 +149,7 @@ function checkMetadata(object: JsonObject, field: string): void {
   }
 }
 
-/** What a request says of the object's name. */
+/** The name and the kind of the object in a request. */
 export interface NamedRequest {
   readonly kind: { readonly kind: string };
   readonly name: string;

@@ -10,9 +10,8 @@ import type { Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
 /**
- * A workload at the moment at which it begins to ask for a gang: its Pods would be refused or wait for ever, one by one and
- * later. What is stored already is never in the way of its own updates, and what a controller makes of another workload
- * was asked about with that one.
+ * Checks a workload when it starts to ask for a gang; otherwise its Pods would be refused or wait for ever, one by one and
+ * later. Workloads that ask already may always be updated, and a workload that a controller made was checked with its owner.
  */
 export function validateWorkload(
   { object, oldObject, namespace, subResource }: AdmissionRequest,
@@ -26,7 +25,9 @@ export function validateWorkload(
   return decision(checkWorkload(object, gangKinds, oldObject));
 }
 
-/** Keys that were to make a gang of its Pods and do not, where the stored workload does not have them already. */
+/**
+ * Warnings about keys that look like a request for a gang and are none, without those that the stored workload has already.
+ */
 function slips(
   object: JsonObject,
   before: JsonObject | undefined,

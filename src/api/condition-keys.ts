@@ -4,7 +4,7 @@ import { DISRUPTION_TARGET } from './preemption-terms.ts';
 
 const LOOP = 'the loop; of Grove’s gangs the Grove operator';
 
-/** Conditions that Muster writes, or goes by. */
+/** Conditions that Muster writes or reads. */
 export const keysOfConditions: readonly Key[] = [
   {
     key: CONDITION_INITIALIZED,

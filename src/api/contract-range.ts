@@ -1,12 +1,15 @@
-/** Versions of a contract that somebody may be written for. An older one works for as long as it is in the range, with a notice. */
+/**
+ * Versions of the contract that a backend, strategy or preparation may be written for. An older version within the range
+ * works, with a notice.
+ */
 export interface ContractRange {
   readonly oldest: number;
   readonly current: number;
 }
 
 /**
- * Why what is written for a version cannot work here; undefined: it can.
- * @param who for people, `backend "kai-scheduler"`
+ * Why code that is written for this version cannot work here; undefined where it can.
+ * @param who the subject of the message: `backend "kai-scheduler"`
  */
 export function outOfRange(
   who: string,
@@ -20,7 +23,7 @@ export function outOfRange(
 }
 
 /**
- * What to tell of one that still works and will not for ever; undefined: nothing.
+ * The notice about a version that still works and will be refused later; undefined for the current version.
  * @param what `backend`
  */
 export const deprecation = (

@@ -2,7 +2,7 @@ import { keyed, printable, quoted } from '../text/printable.ts';
 import type { FaultKind } from './rule.ts';
 import { rules, type RuleName } from './rules.ts';
 
-/** How Kubernetes words each kind of field error, and the `reason` of its `metav1.StatusCause`. */
+/** The words and the `reason` of `metav1.StatusCause` for each kind of field error, as Kubernetes has them. */
 const wording: Record<FaultKind, { readonly prefix: string; readonly reason: string }> = {
   Required: { prefix: 'Required value', reason: 'FieldValueRequired' },
   Invalid: { prefix: 'Invalid value', reason: 'FieldValueInvalid' },
@@ -12,21 +12,21 @@ const wording: Record<FaultKind, { readonly prefix: string; readonly reason: str
   TooLong: { prefix: 'Too long', reason: 'FieldValueTooLong' },
 };
 
-/** One thing that is wrong with an object: a `metav1.StatusCause` that knows its rule. */
+/** One error of an object: a `metav1.StatusCause` with its rule. */
 export interface Fault {
   readonly rule: RuleName;
   /** Path as Kubernetes writes it: `spec.podgroups[1].name`. */
   readonly field: string;
-  /** `FieldValueInvalid` and its like. */
+  /** `FieldValueInvalid` and the other reasons of Kubernetes. */
   readonly reason: string;
-  /** What is wrong, the rule, the way out; printable, at most 256 runes. Without the field. */
+  /** What is wrong, the rule and the way out, without the field; printable, at most 256 runes. */
   readonly message: string;
 }
 
 /**
- * A fault under `rule` at `field`.
- * @param given.value the value found, quoted in the message
- * @param given.detail what is particular to this case, after the rule's own words
+ * Creates a fault under `rule` at `field`.
+ * @param given.value the invalid value, quoted in the message
+ * @param given.detail what is particular to this case, placed after the rule's own words
  */
 export function fault(
   rule: RuleName,
@@ -38,7 +38,7 @@ export function fault(
   const value = 'value' in given ? ` ${quoted(given.value)}:` : '';
   const detail = given.detail === undefined ? '' : ` (${given.detail})`;
   const tail = `; ${fix} [${rule}]`;
-  // The way out and the rule's name survive whatever a hostile value does to the length.
+  // Only the head is cut, so that no value, however long, removes the way out and the rule's name.
   const head = printable(`${prefix}:${value} ${says}${detail}`, 256 - tail.length);
   return { rule, field, reason, message: `${head}${tail}` };
 }

@@ -4,7 +4,7 @@ import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE, MUST
 const BINDING = 'ResourceBinding, ClusterResourceBinding';
 const SOURCES = 'workload, PropagationPolicy';
 
-/** Keys on Karmada's API server. */
+/** Keys of objects on Karmada's API server. */
 export const keysOfFleets: readonly Key[] = [
   {
     key: ANNOTATION_FLEET_QUEUE,

@@ -15,7 +15,7 @@ import {
   MUSTER_PREFIX,
 } from './names.ts';
 
-/** Keys of gangs and their Pods, and of what is kept for schedulers. */
+/** Keys of gangs and their Pods, and of the objects that Muster keeps for schedulers. */
 export const keysOfGangs: readonly Key[] = [
   {
     key: LABEL_POD_GANG,

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** What is asked of the Pods of a gang that an HPCPolicy prepares, and of what they depend on. */
+/** Rules about the Pods of a gang that an HPCPolicy prepares, and about the objects that these Pods depend on. */
 export const hpcPodRules = {
   HpcPolicyUnusable: {
     code: 422,

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** What is asked of an HPCPolicy, and of the gangs and Pods that are prepared by one. */
+/** Rules about an HPCPolicy, and about the gangs and Pods that it prepares. */
 export const hpcRules = {
   HpcPolicyEmpty: {
     code: 422,

@@ -1,13 +1,13 @@
-/** What an object says by one key of its metadata, a scheduling gate or a condition; Markdown in each text. */
+/** A label, annotation, finalizer, scheduling gate or condition, and its meaning. Each text is Markdown. */
 export interface Key {
   readonly key: string;
   readonly as: 'label' | 'annotation' | 'label or annotation' | 'finalizer' | 'scheduling gate' | 'condition';
-  /** Kinds of objects on which it means something. */
+  /** Kinds of objects on which the key has a meaning. */
   readonly on: string;
   readonly writer: string;
   readonly says: string;
-  /** What holds where it is absent. */
+  /** What holds for an object without the key. */
   readonly without: string;
-  /** How a wrong value, or a write by somebody else, is answered. */
+  /** The answer to a wrong value, or to a write by an account that may not write the key. */
   readonly wrong: string;
 }

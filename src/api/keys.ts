@@ -7,8 +7,9 @@ import { keysOfPreemption } from './preemption-keys.ts';
 import { keysOfWorkloads } from './workload-keys.ts';
 
 /**
- * Every label, annotation, finalizer, scheduling gate and condition of Muster's, and those of Grove, Kubernetes and Karmada that it
- * reads. docs/reference/labels.md and `muster explain` are made from them. What one scheduler alone reads stands in its backend's folder.
+ * Every label, annotation, finalizer, scheduling gate and condition of Muster's, and those of Grove, Kubernetes and Karmada
+ * that Muster reads. docs/reference/labels.md and `muster explain` are generated from them. Keys that only one scheduler
+ * reads are in the folder of its backend.
  */
 export const keys: readonly Key[] = [
   ...keysOfGangs,
@@ -19,8 +20,9 @@ export const keys: readonly Key[] = [
 ];
 
 /**
- * Keys with the prefix `muster.dev/` on Pods, gangs and workloads, and where each is read: whatever else has that prefix is a slip.
- * Of several the first counts: what a Namespace has as a label is an annotation elsewhere.
+ * Keys with the prefix `muster.dev/` on Pods, gangs and workloads, and whether each is a label or an annotation. Any other
+ * key with that prefix is reported as a slip. Of several entries for a key the first counts: a label of a Namespace is an
+ * annotation on other objects.
  */
 export const ownKeys: Readonly<Record<string, 'label' | 'annotation' | 'both'>> = Object.fromEntries(
   keys

@@ -7,27 +7,27 @@ export class Needs<N> {
   }
 }
 
-/** A pure decision: made, or in need of something to be read first. */
+/** The result of a pure decision: the decision, or what has to be read first. */
 export type MayNeed<T, N> = T | Needs<N>;
 
-/** How a decision that needs something comes to be made. */
+/** The functions by which a decision that needs something is made. */
 export interface NeedsAnswered<T, N, K> {
-  /** Decides by what is known. It is called anew after each answer, since the rest may have changed meanwhile. */
+  /** Decides by what is known. Called again after each answer, since what is known may have changed meanwhile. */
   readonly decide: (known: K) => MayNeed<T, N>;
-  /** Reads what is needed and returns all that is known then. */
+  /** Reads what is needed, and returns all that is known then. */
   readonly answer: (needs: N, known: K) => Promise<K>;
-  /** Known before the first decision. */
+  /** What is known before the first decision. */
   readonly known: K;
-  /** How many answers are waited for. */
+  /** The most answers that are waited for. */
   readonly rounds: number;
   /** Called where the decision still needs something after the last round; may throw. */
   readonly exhausted: (needs: N) => T;
 }
 
 /**
- * Decides, reads what the decision needs, and decides anew until it needs nothing. This is the one way in which a pure
- * decision waits, in admission, in a fleet and for a preview.
- * @param first the first decision, where it was made already
+ * Decides, reads what the decision needs, and decides again until it needs nothing. Every pure decision that waits does so
+ * here: in admission, in a fleet and for a preview.
+ * @param first the first decision, where the caller has made it already
  */
 export async function decideWithNeeds<T, N, K>(
   { decide, answer, known, rounds, exhausted }: NeedsAnswered<T, N, K>,

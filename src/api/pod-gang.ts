@@ -1,14 +1,14 @@
 import { isDnsSubdomain, MAX_LABEL_VALUE } from '../k8s/name-syntax.ts';
 
-/** The PodGang as Muster reads it: only the fields that it uses, defaults not applied. */
+/** The PodGang as Muster reads it: only the fields that Muster uses, without defaults. */
 
-/** A Pod by name. Both are required by the CRD. */
+/** A Pod by name. The CRD requires both fields. */
 export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Node label keys (not domain names), broad or narrow as the cluster's levels say. */
+/** Keys of node labels (not names of domains) from the cluster's topology levels. */
 export interface PackConstraint {
   readonly required?: string;
   readonly preferred?: string;
@@ -16,9 +16,9 @@ export interface PackConstraint {
 
 export interface PodGroup {
   readonly name: string;
-  /** Pods that must start together. 0 is legal beside a group with more. */
+  /** How many Pods must start together. 0 is allowed where another group has more. */
   readonly minReplicas: number;
-  /** undefined where the manifest leaves it out; the CRD asks for a list, possibly empty. */
+  /** undefined where the manifest has no list; the CRD requires one, which may be empty. */
   readonly podReferences: readonly NamespacedName[] | undefined;
   readonly pack: PackConstraint | undefined;
 }
@@ -38,7 +38,7 @@ export interface PodGangSpec {
   readonly reuseReservationRef: NamespacedName | undefined;
 }
 
-/** A `metav1.Condition`, as much of it as there is. */
+/** A `metav1.Condition`; each field may be missing. */
 export interface Condition {
   readonly type: string;
   readonly status: string;

@@ -1,4 +1,4 @@
-/** Who controls a Pod, as its `ownerReferences` have it. */
+/** The controller of a Pod, from its `ownerReferences`. */
 export interface PodController {
   readonly apiVersion: string;
   readonly kind: string;
@@ -6,20 +6,22 @@ export interface PodController {
   readonly uid: string;
 }
 
-/** The workload that a Pod with the label `muster.dev/gang` comes from: what the Pod itself tells of it, with no look-up. */
+/**
+ * The workload of a Pod with the label `muster.dev/gang`, as far as the Pod itself shows it, without reading other objects.
+ */
 export interface PodOrigin {
-  /** As the names of gangs begin: `job`. Empty where nobody tells of such a kind, or not any more. */
+  /** The kind as gangs' names begin with it: `job`. Empty where the configuration lists no such kind (any more). */
   readonly kind: string;
-  /** The workload whose numbers count. */
+  /** Name of the workload that defines the gang. */
   readonly name: string;
-  /** Its uid; undefined where its Pods do not tell it. */
+  /** Uid of the workload; undefined where its Pods do not have it. */
   readonly uid: string | undefined;
-  /** Where a workload is several gangs: which of them. */
+  /** The part of a workload that is several gangs; undefined where it is one. */
   readonly part: string | undefined;
   readonly controller: PodController;
-  /** The annotation `muster.dev/gang-size`. */
+  /** Value of the annotation `muster.dev/gang-size`. */
   readonly size: string | undefined;
 }
 
-/** `job/train`: what people call a workload. */
+/** A workload in messages: `job/train`. */
 export const workloadTitle = ({ kind, name }: Pick<PodOrigin, 'kind' | 'name'>): string => `${kind}/${name}`;

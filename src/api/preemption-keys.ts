@@ -7,7 +7,7 @@ import {
   ANNOTATION_PREEMPTION_PRIORITY_FOR,
 } from './preemption-terms.ts';
 
-/** Keys of who makes room for whom. */
+/** Keys about preemption. */
 export const keysOfPreemption: readonly Key[] = [
   {
     key: ANNOTATION_DISRUPTION_MODE,

@@ -1,20 +1,23 @@
 import { MUSTER_PREFIX } from './names.ts';
 
 /**
- * What a PodGang says about preemption beside `spec.priorityClassName`. Annotations, since the definition of PodGang, which
- * is Grove's, would drop further fields.
+ * What a PodGang says about preemption beside `spec.priorityClassName`. These are annotations because the PodGang CRD is
+ * Grove's, and drops other fields.
  */
 
 /** Whether the Pods of a gang are disrupted together (`PodGroup`) or one by one (`Pod`, the default). */
 export const ANNOTATION_DISRUPTION_MODE = `${MUSTER_PREFIX}disruption-mode`;
-/** PriorityClass that says what it costs to preempt the gang; the scheduling one where it is not there. */
+/** The PriorityClass that a preemptor has to exceed to preempt the gang; without it the scheduling class counts. */
 export const ANNOTATION_PREEMPTION_PRIORITY_CLASS = `${MUSTER_PREFIX}preemption-priority-class`;
 /**
- * `PreemptLowerPriority`, or `Never`: the gang waits until there is room. On a PriorityClass, which is for whoever keeps it:
- * what gangs of it do, whatever its Pods do one by one.
+ * `PreemptLowerPriority`, or `Never`: the gang waits until there is capacity. On a PriorityClass, where administrators set
+ * it: what gangs of the class do, whatever its Pods do one by one.
  */
 export const ANNOTATION_PREEMPTION_POLICY = `${MUSTER_PREFIX}preemption-policy`;
-/** On a PriorityClass: of which scheduling classes a gang may name it as what it costs to preempt the gang; `*`: of all. */
+/**
+ * On a PriorityClass: the scheduling classes whose gangs may name it as {@link ANNOTATION_PREEMPTION_PRIORITY_CLASS}; `*`:
+ * all.
+ */
 export const ANNOTATION_PREEMPTION_PRIORITY_FOR = `${MUSTER_PREFIX}preemption-priority-for`;
 
 export const DISRUPTION_MODES = ['Pod', 'PodGroup'] as const;
@@ -22,16 +25,16 @@ export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
 export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
 
-/** Reads an annotation; undefined where it is not there. */
+/** Reads an annotation; undefined where it is absent. */
 type Annotation = (key: string) => string | undefined;
 
-/** undefined: the gang says nothing, or what means nothing. */
+/** The disruption mode; undefined where the annotation is absent or has no valid value. */
 export const disruptionModeOf = (annotation: Annotation): DisruptionMode | undefined =>
   DISRUPTION_MODES.find((mode) => mode === annotation(ANNOTATION_DISRUPTION_MODE));
 
-/** The condition that tells a Pod why it has to go. */
+/** The condition that says why a Pod is being evicted. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
-/** For another one. */
+/** Its reason for a Pod that is preempted. */
 export const PREEMPTION = 'PreemptionByScheduler';
-/** What the eviction API writes in its place, whatever stood there. */
+/** The reason that the eviction API writes, whatever reason was there. */
 export const EVICTION = 'EvictionByEvictionAPI';

@@ -6,24 +6,30 @@ import {
   type PreemptionPolicy,
 } from './preemption-terms.ts';
 
-/** A PriorityClass (scheduling.k8s.io), as much of it as decides something. */
+/** A PriorityClass (scheduling.k8s.io), with the fields that Muster uses. */
 export interface PriorityClass {
   readonly name: string;
   readonly value: number;
   readonly globalDefault: boolean;
   /** False with `preemptionPolicy: Never`. */
   readonly preempts: boolean;
-  /** What its annotation says that gangs of it do; absent: as each of its Pods. */
+  /** Whether gangs of the class preempt, by its annotation; absent: as its Pods do. */
   readonly ofGangs?: PreemptionPolicy;
-  /** Scheduling classes whose gangs may name this one as what it costs to preempt them, beside those at or above it; `*`: all. */
+  /**
+   * Scheduling classes whose gangs may name this one as their preemption class, beside those with the same or a higher
+   * priority; `*`: all.
+   */
   readonly standsFor?: readonly string[];
 }
 
-/** Whether gangs of the class preempt, all Pods together. */
+/** Whether gangs of the class preempt as a whole. */
 export const letsGangsPreempt = ({ preempts, ofGangs }: PriorityClass): boolean =>
   ofGangs === undefined ? preempts : ofGangs !== 'Never';
 
-/** Whether a gang of `scheduling` may name `cost`: who costs more than it may preempt is kept from whoever is between the two. */
+/**
+ * Whether a gang of class `scheduling` may name the preemption class `cost`. A preemption priority above the scheduling
+ * priority protects the gang from preemptors between the two, so the class has to allow it.
+ */
 export function mayCost(cost: PriorityClass, scheduling: PriorityClass | undefined): boolean {
   if (cost.name === scheduling?.name) return true;
   if (isOfSystem(cost.name)) return false;
@@ -35,20 +41,22 @@ export function mayCost(cost: PriorityClass, scheduling: PriorityClass | undefin
   );
 }
 
-/** What is known from memory of a cluster's PriorityClasses. */
+/** The PriorityClasses of a cluster, as they are in memory. */
 export interface PriorityClasses {
-  /** False until all were listed once, which may be never where the right is missing: then nothing is said of any class. */
+  /**
+   * False until all classes were listed once, which never happens without the right to list them; then no class is checked.
+   */
   readonly known: boolean;
   get(name: string): PriorityClass | undefined;
   values(): Iterable<PriorityClass>;
-  /** The class of whoever names none; undefined: such have the priority 0. */
+  /** The class of Pods and gangs that name none; undefined: they have the priority 0. */
   readonly byDefault: PriorityClass | undefined;
 }
 
-/** Kubernetes keeps these names for itself. */
+/** Whether the class has a name that Kubernetes reserves for itself. */
 export const isOfSystem = (name: string): boolean => name.startsWith('system-');
 
-/** As the API server has stored it. */
+/** Reads a PriorityClass as the API server stores it. */
 export function readPriorityClass(object: JsonObject): PriorityClass {
   const value = own(object, 'value');
   const annotations = own(own(object, 'metadata'), 'annotations');
@@ -65,7 +73,7 @@ export function readPriorityClass(object: JsonObject): PriorityClass {
   };
 }
 
-/** Of several that a race has left the one with the lowest value, as the API server has it. */
+/** The default class. If a race has left several, the API server takes the one with the lowest value. */
 export function defaultClass(classes: Iterable<PriorityClass>): PriorityClass | undefined {
   let found: PriorityClass | undefined;
   for (const one of classes)

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** What is asked of a PodGang about priorities and preemption. */
+/** Rules about priorities and preemption of a PodGang. */
 export const priorityRules = {
   PriorityClassInvalid: {
     code: 422,

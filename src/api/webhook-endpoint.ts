@@ -1,48 +1,51 @@
 import { MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 
 /**
- * One path of the webhook port, whatever protocol is spoken there. Limits, deadline, drain and TLS are the server's; an
- * endpoint has a single method to implement.
+ * One path of the webhook port, for any protocol. The server handles limits, deadline, drain and TLS, so an endpoint only
+ * implements `handle`.
  */
 export interface WebhookEndpoint {
   readonly path: string;
   /**
-   * Lists that are cut from a body before it is parsed, since {@link handle} hardly ever reads them; a function where that
-   * depends on the body. Absent: {@link ALL_READ}.
+   * Lists that are cut from a body before it is parsed, since {@link handle} hardly ever reads them; a function where the
+   * lists depend on the body. Absent: {@link ALL_READ}.
    */
   readonly unread?: readonly UnreadList[] | ((head: BodyHead) => readonly UnreadList[]) | undefined;
   /**
-   * Answers a request at once, or with a promise where it has to wait.
-   * @throws {BadRequest} 400; {TryLater} 503, which the caller retries by itself; anything else is answered with 500
+   * Answers a request at once, or returns a promise where the answer has to wait.
+   * @throws {BadRequest} answered with 400; {TryLater} with 503, which the caller retries by itself; anything else with 500
    */
   handle(request: WebhookRequest): WebhookResponse | Promise<WebhookResponse>;
 }
 
 /** A request whose body was parsed. */
 export interface WebhookRequest {
-  /** Parsed JSON, without the unread lists. */
+  /** The parsed JSON, without the unread lists. */
   readonly body: unknown;
   /** Milliseconds until the deadline. */
   readonly remainingMs: number;
-  /** The body without managedFields only. It is parsed once more at the first call. */
+  /** Returns the body with all lists but managedFields. The first call parses it again. */
   entire(): unknown;
 }
 
 export interface WebhookResponse {
-  /** JSON. */
+  /** The response as JSON. */
   readonly body: string;
-  /** What was asked for, for the metrics. */
+  /** The operation of the request, for the metrics. */
   readonly operation: string;
   readonly outcome: 'allowed' | 'patched' | 'denied';
-  /** Called once the response is sent, `ms` after the headers of the request had arrived. */
+  /** Called once the response is sent. `ms`: milliseconds since the headers of the request had arrived. */
   sent(ms: number): void;
 }
 
-/** The first bytes of a body, guessed at before it is parsed: only the order and the cost of answers may follow from them. */
+/**
+ * What the first bytes of a body seem to say, before it is parsed. It may be wrong, so only the order and cost of answers
+ * may depend on it.
+ */
 export interface BodyHead {
   readonly namespace: string;
   readonly operation: string;
 }
 
-/** Nothing is unread but managedFields. */
+/** Only managedFields are left out. */
 export const ALL_READ: readonly UnreadList[] = [MANAGED_FIELDS];

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** Rules of Pods that ask for the gang of their workload by the label `muster.dev/gang`, and of such workloads. */
+/** Rules about Pods with the label `muster.dev/gang`, and about the workloads of such Pods. */
 export const workloadRules = {
   GangLabelValue: {
     code: 422,

@@ -9,12 +9,12 @@ import type { PatchSurface, PodGangVerdict, PodPatch, PodReader } from '../prepa
 import type { BackendFacts, ClusterProbe, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
 import type { ProfileSettings } from './profile-config.ts';
 
-/** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
+/** Version of this contract. New optional members do not raise it; a change that breaks a backend does. */
 export const BACKEND_CONTRACT_VERSION = 1;
 
 export const CONTRACT_RANGE: ContractRange = { oldest: 1, current: BACKEND_CONTRACT_VERSION };
 
-// What a backend says and hears of a Pod is what every preparer does.
+// A backend prepares Pods by the same interfaces as every preparer.
 export { isPodRefused, PodRefused } from '../preparers/preparer.ts';
 export type {
   PatchSurface,
@@ -24,94 +24,100 @@ export type {
   WorkloadRef,
 } from '../preparers/preparer.ts';
 
-/** What a backend is made from: all that is known without a cluster. */
+/** Settings of one profile, without anything read from a cluster. */
 export interface BackendSettings {
-  /** `scheduler.profiles[].config` of the configuration, `{}` where there is none. */
+  /** `scheduler.profiles[].config` of the configuration; `{}` when absent. */
   readonly config: JsonObject;
   /** `topologyAwareScheduling` of the configuration: node label keys from the widest level to the narrowest. */
   readonly topology: TopologyLevels;
 }
 
-/** One scheduler, as Muster speaks to it: the five operations of the scheduler backend framework, and a verdict. */
+/** One scheduler: the five operations of the scheduler backend framework, and a verdict on PodGangs. */
 export interface Backend {
-  /** {@link BACKEND_CONTRACT_VERSION} as it was when the backend was written. */
+  /** {@link BACKEND_CONTRACT_VERSION} at the time when the backend was written. */
   readonly contractVersion: number;
   /** The profile's name in the configuration, and the value of `grove.io/scheduler-name`. */
   readonly name: string;
-  /** What `spec.schedulerName` of its Pods must be. */
+  /** Required value of `spec.schedulerName` of its Pods. */
   readonly schedulerName: string;
   readonly patchSurface: PatchSurface;
   /**
-   * Whether `preparePod` looks at volumes, environment, mounts or initContainers of Pods. They are most of a large Pod, and
-   * parsed for nobody else: who neither says so nor declares to add there is given a Pod without them.
+   * Whether `preparePod` reads volumes, environment, mounts or initContainers of Pods. These lists are most of a large Pod
+   * and are parsed only for a backend that sets this or declares in `patchSurface` that it adds to them.
    */
   readonly readsWholePods?: boolean;
   /**
-   * Looks at the cluster: called at start, and again and again after that, since a cluster changes. What it finds it
-   * may keep, for `preparePod` and `validatePodGang` to go by. Throws with the reason where the backend cannot work
-   * here now; its gangs wait then, and nobody else's.
+   * Inspects the cluster: called at start and then repeatedly, since a cluster changes. The backend may store the findings
+   * for `preparePod` and `validatePodGang`. Throws an Error with the reason when the backend cannot work in this cluster
+   * now; only its own gangs wait then.
    */
   init(context: InitContext): Promise<BackendFacts>;
   /**
-   * Prepares one Pod: synchronous, pure, no clock and no I/O, the same Pod gives the same patch, and the prepared
-   * Pod gives none.
-   * @throws {PodRefused} where this Pod cannot be prepared
+   * Prepares one Pod: synchronous, pure, no clock and no I/O. The same Pod gives the same patch, and a prepared Pod gives an
+   * empty one.
+   * @throws {PodRefused} when this Pod cannot be prepared
    */
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
   validatePodGang(gang: PodGang): PodGangVerdict;
-  /** What a change of a PodGang, of its labels and annotations too, will not do: told to its author, and let in. */
+  /**
+   * Warnings about parts of a PodGang update, of labels and annotations too, that will have no effect. The update is
+   * admitted.
+   */
   warnOfUpdate?(before: PodGang, after: PodGang): readonly string[];
-  /** Creates or updates the scheduler's own objects. Called again and again: it must be idempotent. */
+  /** Creates or updates the scheduler's own objects. Called repeatedly, so it must be idempotent. */
   syncPodGang(context: SyncContext, gang: PodGang): Promise<void>;
-  /** Cleans up what owner references do not, also where the gang is another backend's now. The gang may be gone. */
+  /** Deletes objects that owner references do not, also when the gang has moved to another backend. The gang may be gone. */
   onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void>;
   /**
-   * Whether {@link onPodGangDelete} must not be missed, since the backend keeps what no owner reference takes away. Its
-   * PodGangs get a finalizer then, so that one that is deleted while Muster is down stays until Muster is back. Without
-   * it the call is made only where the replica that leads sees the deletion.
+   * Whether {@link onPodGangDelete} must not be missed, because the backend keeps objects that no owner reference deletes.
+   * Its PodGangs get a finalizer then, so that a PodGang deleted while Muster is down stays until Muster is back. Without
+   * this, the call is made only when the leader replica sees the deletion.
    */
   readonly cleansUp?: boolean;
-  /** The kinds of its objects, for Muster to watch; asked after each `init`. None where this is absent. */
+  /** Kinds of the backend's objects, which Muster watches; read after each `init`. Absent: none. */
   owns?(): readonly Resource[];
-  /** Keeps objects that belong to the cluster, after each `init`, on the replica that leads. */
+  /** Keeps cluster-wide objects; called after each `init` on the leader replica. */
   syncCluster?(context: ClusterSyncContext): Promise<void>;
-  /** Whether the gang's objects depend on its Pods being bound: it is synced again when the first is, and when none is any more. */
+  /**
+   * Whether the gang's objects depend on bound Pods: the gang is synced again when its first Pod is bound, and when none is
+   * any more.
+   */
   followsBinding?(gang: PodGang): boolean;
   /**
-   * Whether the gang's objects depend on which of its Pods there are and are referred to: it is synced again before those are let
-   * go, and when one comes, ends or goes.
+   * Whether the gang's objects depend on which Pods exist and are referenced: the gang is synced again before these Pods are
+   * released, and when one appears, ends or is deleted.
    */
   followsReferences?(gang: PodGang): boolean;
-  /** In which order gates come off; all at once where this is absent. */
+  /** Order in which gates come off. Absent: all at once. */
   releaseOrder?(gang: PodGang): ReleaseOrder;
   /**
-   * Whether its scheduler counts a Pod for its gang until it is gone, though it is being deleted: the next Pods of a gang that
-   * is replaced whole wait for those then. Not so where this is absent.
+   * Whether the scheduler counts a terminating Pod for its gang until the Pod is gone. When a gang is replaced as a whole,
+   * its new Pods wait for the terminating ones then. Absent: false.
    */
   countsEnding?(gang: PodGang): boolean;
   /**
-   * Whether its scheduler itself evicts others to make room for a whole gang, in the cluster as it was last looked at;
-   * undefined while that is not known. Where this is absent nobody knows, and Muster makes no room for its gangs.
+   * Whether the scheduler itself preempts Pods for a whole gang, by the last inspection of the cluster; undefined while
+   * unknown. Absent: unknown for ever, and Muster does not preempt for its gangs.
    */
   preemptsGangs?(): boolean | undefined;
-  /** What the scheduler says, in the gang's objects, about why it does not place the gang; one line. */
+  /** The scheduler's reason for not placing the gang, on one line, read from the gang's objects. */
   explain?(objects: readonly JsonObject[]): string | undefined;
 }
 
-/** What Muster's account must be allowed to do, and what for: one rule of its ClusterRole. */
+/** A permission that Muster's account needs: one rule of its ClusterRole, with the reason. */
 export interface AccountRight {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Of these objects alone; absent: of all. */
+  /** Names of the objects that the rule covers. Absent: all. */
   readonly names?: readonly string[];
-  /** Fields of `spec`, in objects that Muster keeps, which the scheduler writes: the policies let everybody write them. */
+  /** Fields of `spec` that the scheduler writes in objects kept by Muster: the policies let everybody write them. */
   readonly schedulersFields?: readonly string[];
-  /** For people: one clause. */
+  /** One clause, for people. */
   readonly why: string;
 }
 
-/** What it takes to look at the definition of a kind of the scheduler's: which fields it has tells its version. */
+/** The right to read a CRD of the scheduler, whose fields show the scheduler's version. */
 export const definitionRight = (crd: string): AccountRight => ({
   group: 'apiextensions.k8s.io',
   resources: ['customresourcedefinitions'],
@@ -120,56 +126,59 @@ export const definitionRight = (crd: string): AccountRight => ({
   why: 'whether the definition is there, and which fields it has',
 });
 
-/** Keys of a Pod by which a scheduler knows the group that it counts the Pod for. */
+/** Keys of a Pod by which a scheduler finds the group that the Pod counts for. */
 export interface CountedBy {
   readonly labels?: readonly string[];
   readonly annotations?: readonly string[];
-  /** Those of both whose value is the name of the group: the gang's, or `<namespace>.<gang>`. */
+  /** Keys of both kinds whose value is the name of the scheduler's group: the gang's name, or `<namespace>.<gang>`. */
   readonly groupNamedBy?: readonly string[];
 }
 
-/** By what somebody who looks at a cluster knows that a scheduler runs there. */
+/** Signs that a scheduler runs in a cluster. */
 export interface SchedulerTraces {
-  /** `namespace/name` of its Deployment, as its own charts call it. */
+  /** Matches `namespace/name` of its Deployment, as its own charts name it. */
   readonly deployment: RegExp;
-  /** What its leader renews, where it elects one. */
+  /** Lease that its leader renews. Absent: it elects no leader. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
 
-/** What the conformance kit is told about a backend; everything may be left out. */
+/** Input of the conformance kit for a backend; every field is optional. */
 export interface ConformanceSettings {
-  /** `scheduler.profiles[].config`, where the backend needs one. */
+  /** `scheduler.profiles[].config`, for a backend that needs one. */
   readonly config?: JsonObject;
   readonly topology?: TopologyLevels;
-  /** Labels and annotations without which the backend takes no gang. */
+  /** Labels and annotations that a gang needs to be accepted by the backend. */
   readonly gang?: {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  /** What `init` finds. Absent: no cluster, as in `muster review`. */
+  /** The cluster that `init` inspects. Absent: no cluster, as in `muster review`. */
   readonly cluster?: ClusterProbe;
 }
 
 /**
- * A backend before it is configured: what the registry holds, and all that is known of its scheduler. Manifests, pages
- * and `muster doctor` go by this, so that a further backend is nowhere else.
+ * A backend before it is configured, as the registry holds it, with all static facts about its scheduler. Manifests, pages
+ * and `muster doctor` are made from these facts, so a new backend needs no entry anywhere else.
  */
 export interface BackendFactory {
   readonly name: string;
-  /** Former names that still work, each with what people should write instead. */
+  /** Former names that still work, each with the replacement to tell people. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The keys of `settings.config`. */
+  /** Keys of `settings.config`. */
   readonly settings?: ProfileSettings;
-  /** What Muster's account needs for it. */
+  /** Rights that Muster's account needs for this backend. */
   readonly rights?: readonly AccountRight[];
-  /** The API server keeps these on a gang's Pod: once there, nobody changes them, and no Binding brings them. */
+  /** Keys that the API server protects on a gang's Pod: once set, nobody changes them, and no Binding sets them. */
   readonly countedBy?: CountedBy;
-  /** Its scheduler may be one that preempts no gangs, so that Muster can make room: see {@link Backend.preemptsGangs}. */
+  /** Whether the scheduler may lack preemption for gangs, so that Muster can preempt: see {@link Backend.preemptsGangs}. */
   readonly leavesPreemption?: true;
   /** Absent: `muster doctor` cannot say whether the scheduler runs. */
   readonly traces?: SchedulerTraces;
-  /** Under which settings it is tried out, by a title; where there are none, with no settings at all. */
+  /** Settings of conformance runs, by title. Absent: one run with empty settings. */
   readonly conformance?: Readonly<Record<string, ConformanceSettings>>;
-  /** Throws with the reason where `settings.config` is wrong: Muster does not start then, or, of a module, waits for better. */
+  /**
+   * Throws an Error with the reason when `settings.config` is wrong. Muster does not start then; the gangs of a module's
+   * backend wait.
+   */
   create(settings: BackendSettings): Backend;
 }

@@ -4,48 +4,56 @@ import type { JsonObject } from '../json/json.ts';
 export type { ClusterProbe };
 
 export interface InitContext {
-  /** undefined where there is none: `muster serve --no-controller`, `muster review`, `muster validate`. */
+  /** undefined when there is no cluster: `muster serve --no-controller`, `muster review`, `muster validate`. */
   readonly cluster: ClusterProbe | undefined;
-  /** Aborted when Muster gives up on the call. */
+  /** Aborted when Muster stops waiting for the call. */
   readonly signal: AbortSignal;
 }
 
-/** What a backend found, once it is ready. */
+/** Findings of a backend that is ready. */
 export interface BackendFacts {
-  /** The API that it will speak, such as `scheduling.run.ai/v2alpha2`, or what else tells its version. */
+  /**
+   * The API version that the backend uses, such as `scheduling.run.ai/v2alpha2`, or another sign of the scheduler's version.
+   */
   readonly version: string;
-  /** What the cluster lacks and what follows from that, a sentence each: shown, and no reason to wait. */
+  /** Features that the cluster lacks and the consequences, a sentence each: shown, but not blocking. */
   readonly notices?: readonly string[];
 }
 
-/** An object of the scheduler's, as a backend wants it to be. */
+/** Desired state of one of the scheduler's objects. */
 export interface OwnedObject {
   readonly resource: Resource;
   readonly name: string;
-  /** Added to what the object has; taken off again once the backend no longer names them. Others stay. */
+  /** Merged into the object's own; removed again once the backend no longer lists them. Keys of others stay. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Only what is named here is ever written; what the backend named before and no longer names is removed. */
+  /** Only these fields are written; a field that the backend listed before and no longer lists is removed. */
   readonly spec: JsonObject;
-  /** The same for what stands beside `spec`, or in place of one that is `{}`: `{ data: … }` of a ConfigMap. */
+  /** Fields beside `spec`, or instead of an empty `spec`, by the same rules: `{ data: … }` of a ConfigMap. */
   readonly body?: JsonObject;
   /**
-   * Whether it is only ever made: what is there stays as it is and is not read, whosever it is, and no record is kept of
-   * what it says.
+   * Whether the object is only created: an existing one, whoever owns it, is neither read nor changed, and its content is
+   * not recorded.
    */
   readonly once?: true;
-  /** Finalizers that shall not keep what an earlier gang of that name has left: those that wait for Pods which do not count. */
+  /**
+   * Finalizers to remove from a terminating object of an earlier gang with this name: finalizers that wait for Pods that do
+   * not count.
+   */
   readonly despite?: readonly string[];
-  /** Top-level fields of `spec` that are written at creation and are the scheduler's from then on. */
+  /** Top-level fields of `spec` that are written at creation and belong to the scheduler from then on. */
   readonly writtenOnce?: readonly string[];
 }
 
-/** The verbs that keeping an object through {@link SyncContext} takes; `delete` also where a gang becomes another backend's. */
+/**
+ * Verbs that keeping an object through {@link SyncContext} needs. `delete` is also needed when a gang moves to another
+ * backend.
+ */
 export const KEEP_OBJECTS: readonly string[] = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 
 export type Applied = 'created' | 'updated' | 'unchanged';
 
-/** What of a gang's Pods a backend may want to know before it changes an object. */
+/** Fields of a gang's Pod that a backend may need before it changes an object. */
 export interface GangPod {
   readonly name: string;
   readonly group: string;
@@ -54,41 +62,41 @@ export interface GangPod {
   /** `''` while unbound. */
   readonly nodeName: string;
   /**
-   * The native gang of Kubernetes that the Pod's spec names: a PodGroup, or of 1.35 `<Workload>/<group>`. `''` where it
-   * names none; absent where nobody looked.
+   * The native gang of Kubernetes that the Pod's spec names: a PodGroup, or in 1.35 `<Workload>/<group>`. `''` when the Pod
+   * names none; absent when it was not read.
    */
   readonly nativeGang?: string | undefined;
 }
 
-/** What `syncPodGang` and `onPodGangDelete` may do: read and write the objects of one gang, in its namespace. */
+/** Operations of `syncPodGang` and `onPodGangDelete`: read and write the objects of one gang, in its namespace. */
 export interface SyncContext {
-  /** Aborted when Muster gives up on the call. */
+  /** Aborted when Muster stops waiting for the call. */
   readonly signal: AbortSignal;
   /** The gang's Pods that have not ended and are not terminating, as last seen. */
   readonly pods: readonly GangPod[];
-  /** The gang's objects of one kind in `owns()`, as last seen; terminating ones too. */
+  /** The gang's objects of one kind in `owns()`, as last seen, terminating ones included. */
   owned(resource: Resource): readonly JsonObject[];
   /**
-   * Makes an object what the backend wants: created with a controller reference to the PodGang, else patched where it
-   * differs, on the condition that it is what was seen. Nothing is written where nothing differs.
-   * @throws MusterError BACKEND_OBJECT_FOREIGN where an object of that name is not this gang's; ApiError
+   * Brings an object to the desired state: creates it with a controller reference to the PodGang, or patches the fields that
+   * differ, provided that the object has not changed since it was read. Nothing is written when nothing differs.
+   * @throws MusterError BACKEND_OBJECT_FOREIGN when an object of that name belongs to something else; ApiError
    */
   apply(object: OwnedObject): Promise<Applied>;
-  /** GET of any path, for what a gang depends on and no watch of its objects tells; undefined for 404. */
+  /** GETs any path, for dependencies of a gang that Muster does not watch; undefined for 404. */
   read?(path: string): Promise<JsonObject | undefined>;
   /**
-   * Deletes one of the gang's own objects; no such object is no error.
-   * @param despite finalizers that are taken off then, by name: those that wait for Pods which do not count
+   * Deletes one of the gang's own objects; a missing object is no error.
+   * @param despite names of finalizers to remove: finalizers that wait for Pods that do not count
    */
   remove(resource: Resource, name: string, despite?: readonly string[]): Promise<void>;
-  /** Tells the gang's owner something that is worth knowing and stops nothing: an Event, once. */
+  /** Tells the gang's owner about a problem that stops nothing: an Event, once. */
   warn(message: string): void;
 }
 
-/** The same for objects of the cluster, which belong to no gang. Only the replica that leads is given one. */
+/** SyncContext for objects of the cluster, which belong to no gang. Only the leader replica has one. */
 export type ClusterSyncContext = Pick<SyncContext, 'signal' | 'apply' | 'remove'>;
 
-/** What is known of a backend: nothing yet, that it works here, or why it does not. */
+/** State of a backend: not inspected yet, ready, or not ready with the reason. */
 export type Readiness =
   | { readonly state: 'unknown' }
   | { readonly state: 'ready'; readonly facts: BackendFacts }

@@ -6,7 +6,7 @@ import type { Backend, BackendFactory, BackendSettings } from './backend.ts';
 import type { BackendFacts } from './cluster.ts';
 import { ProfileConfigError, type ProfileConfigFault } from './profile-config.ts';
 
-/** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
+/** Checks the result of `init` at run time: a module may be plain JavaScript, so its types prove nothing. */
 export function checkedFacts(facts: unknown): BackendFacts {
   const { version, notices = [] } = isObject(facts) ? facts : {};
   if (typeof version !== 'string' || version === '') {
@@ -27,7 +27,7 @@ export function checkedKinds(kinds: unknown = []): readonly Resource[] {
   return kinds as readonly Resource[];
 }
 
-/** A backend under the name and the version that Muster will hold it to. */
+/** Creates a backend and checks its name and contract version. */
 export function createBackend(
   factory: BackendFactory,
   settings: BackendSettings,
@@ -48,10 +48,7 @@ export function createBackend(
   return backend;
 }
 
-/**
- * What is wrong with the `config` of a profile, by the backend itself: to be made takes no cluster, and runs nothing of
- * anybody's but the backend's `create`.
- */
+/** Faults in a profile's `config`, found by the backend's own `create`, which needs no cluster. */
 export function profileFaults(
   factory: Pick<BackendFactory, 'create'>,
   settings: BackendSettings,
@@ -66,7 +63,7 @@ export function profileFaults(
   }
 }
 
-/** @throws MusterError BACKEND_CONTRACT where a backend is of another name or version than it has to be */
+/** @throws MusterError BACKEND_CONTRACT when the backend has another name or version than expected */
 export function checkContract(
   name: string,
   backend: Pick<Backend, 'name' | 'contractVersion'>,

@@ -6,13 +6,13 @@ import type { Resource } from '../k8s/resource.ts';
 import type { SyncContext } from './cluster.ts';
 
 /**
- * The gang's labels, for its objects to be found by. Who manages the gang does not manage them: on an object of
- * Muster's that label says so.
+ * The gang's labels, copied to its objects for finding them. `app.kubernetes.io/managed-by` is left out: Muster manages the
+ * objects, whoever manages the gang.
  */
 export const inheritedLabels = (gang: Pick<PodGang, 'labels'>): Record<string, string> =>
   Object.fromEntries([...gang.labels].filter(([key]) => key !== LABEL_MANAGED_BY));
 
-/** `spec` of a gang's object as last seen; undefined where there is no such object. */
+/** `spec` of a gang's object as last seen; undefined when there is no such object. */
 export const lastSeenSpec = (
   context: Pick<SyncContext, 'owned'>,
   resource: Resource,
@@ -24,8 +24,8 @@ export const lastSeenSpec = (
   );
 
 /**
- * Stops the sync of a gang that the scheduler cannot hold: Grove's gangs pass no admission, and others were admitted under
- * another configuration.
+ * Stops the sync of a gang that the scheduler cannot express. Such gangs exist because Grove's gangs pass no admission, and
+ * the configuration may have changed since admission.
  * @throws Error with every fault
  */
 export function refuseFaults(faults: readonly Fault[]): void {

@@ -3,26 +3,33 @@ import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { Backend } from './backend.ts';
 
-/** Key under which a backend that runs in another process holds its {@link Hosted}. A symbol, so that no module sets it by accident. */
+/**
+ * Key under which a backend in another process holds its {@link Hosted}. A symbol, so that no module sets it by accident.
+ */
 export const HOSTED = Symbol('hosted');
 
 /**
- * A backend in another process. Admission asks it beforehand and gets a backend that answers at once, for this one object.
- * @throws TryLater where it does not run, or does not answer in time
+ * A backend in another process. Admission queries it first and gets a backend that answers synchronously for this one
+ * object.
+ * @throws TryLater when the process does not run or does not answer in time
  */
 export interface Hosted {
-  /** undefined while it has not yet said which scheduler it is for. */
+  /** undefined until the process has declared its scheduler. */
   readonly schedulerName: string | undefined;
-  /** Whether it declared to look at a Pod's large lists; not while it has declared nothing yet. */
+  /** Whether the backend declared that it reads a Pod's large lists; false until it has declared anything. */
   readonly readsLargeLists: boolean;
   ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend>;
-  /** @param before absent at creation */
+  /** @param before undefined when the gang is created */
   ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend>;
-  /** Whether it has anything to say of changes. */
+  /** Whether the backend has `warnOfUpdate`. */
   readonly warnsOfUpdates: boolean;
-  /** Of a change that is let in whatever the backend says: never rejects, and says nothing where there is no answer. */
+  /**
+   * Warnings about an update, which is admitted in any case: never rejects, and gives no warnings when there is no answer.
+   */
   ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend>;
-  /** Hears that it ended by itself, or that what it says of the objects of a gang, by key, is not what it was. */
+  /**
+   * Notifies the listener when the process ended by itself, and when its judgement of a gang's objects, by key, has changed.
+   */
   subscribe(listener: HostedListener): void;
   stop(): void;
 }

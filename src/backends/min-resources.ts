@@ -8,25 +8,25 @@ import { NO_FINDINGS } from '../preparers/preparer.ts';
 import type { PodGangVerdict } from './backend.ts';
 
 /**
- * Annotation on a PodGang: what all its minimums need together, `cpu=3,memory=12Gi`. A PodGang says nothing of
- * containers, and its Pods come after the objects that would name the sum, so whoever wrote the Pods has to tell.
+ * Annotation on a PodGang: the resources of all its minimums together, `cpu=3,memory=12Gi`. A PodGang has no containers, and
+ * its Pods appear after the objects that carry the sum, so the author of the Pods has to state it.
  */
 const ANNOTATION_MIN_RESOURCES = `${MUSTER_PREFIX}min-resources`;
 
-/** More than any node has kinds of resources. */
+/** Above the number of resource kinds of any node. */
 const MAX_ENTRIES = 64;
 
-/** Without a sign: nobody needs less than nothing. */
+/** Rejects signs: an amount cannot be negative. */
 const isAmount = (quantity: string): boolean =>
   !/^[+-]/.test(quantity) && parseQuantity(quantity) !== undefined;
 
 export interface MinResources {
-  /** As `minResources` of a PodGroup; undefined where nothing is asked for. */
+  /** `minResources` of a PodGroup; undefined when nothing is requested. */
   readonly resources: Readonly<Record<string, string>> | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Reads {@link ANNOTATION_MIN_RESOURCES}; wrong entries are faults, and then there are no resources. */
+/** Reads {@link ANNOTATION_MIN_RESOURCES}. Wrong entries become faults, and `resources` is undefined then. */
 export function minResourcesOf(gang: Pick<PodGang, 'annotations'>): MinResources {
   const text = gang.annotations.get(ANNOTATION_MIN_RESOURCES)?.trim() ?? '';
   if (text === '') return { resources: undefined, faults: [] };
@@ -47,7 +47,7 @@ export function minResourcesOf(gang: Pick<PodGang, 'annotations'>): MinResources
   return { resources: undefined, faults };
 }
 
-/** The annotation under a profile that reads it, or does not (`config.minResources`). */
+/** Checks the annotation, also under a profile that does not read it (`config.minResources`). */
 export function checkMinResources(
   gang: Pick<PodGang, 'annotations'>,
   profile: { readonly name: string; readonly reads: boolean },

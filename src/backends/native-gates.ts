@@ -1,42 +1,45 @@
 /**
- * What has to be switched on for native gangs, by release of Kubernetes: pkg/features/kube_features.go of each. None of it
- * is on by default.
+ * Feature gates that native gangs need, by release of Kubernetes: pkg/features/kube_features.go of each. None is on by
+ * default.
  */
 import type { GangApi } from './native/gang-api.ts';
 
-/** Programs of a control plane by the label `component` that kubeadm gives them. */
+/** Programs of a control plane, named by the label `component` that kubeadm sets. */
 export const GATED_COMPONENTS = ['kube-apiserver', 'kube-scheduler', 'kube-controller-manager'] as const;
 export type GatedComponent = (typeof GATED_COMPONENTS)[number];
 
 export interface FeatureGate {
   readonly name: string;
-  /** `AllAlpha` and `AllBeta` switch on all of a stage. */
+  /** `AllAlpha` and `AllBeta` switch on every gate of a stage. */
   readonly stage: 'alpha' | 'beta';
-  /** Who goes by it. */
+  /** Programs that read the gate. */
   readonly components: readonly GatedComponent[];
-  /** Whether there are no native gangs without it. */
+  /** Whether native gangs need the gate. */
   readonly needed: boolean;
   readonly gives: string;
-  /** Gates that it builds on: a program that has it on without them does not start. */
+  /** Gates that this gate depends on: a program that enables it without them does not start. */
   readonly needs: readonly string[];
-  /** Version of `scheduling.k8s.io` that an API server with it serves, given `--runtime-config`. */
+  /** Version of `scheduling.k8s.io` that an API server with this gate and `--runtime-config` serves. */
   readonly serves?: GangApi['version'];
-  /** The version that a scheduler with it reads: it schedules no Pod at all while nobody serves that. */
+  /**
+   * Version that a scheduler with this gate reads: it schedules no Pod at all while the API server does not serve that
+   * version.
+   */
   readonly reads?: GangApi['version'];
 }
 
 export interface GatedRelease {
   readonly kubernetes: string;
-  /** Versions of `scheduling.k8s.io` that have the objects; the control plane's own programs read the first. */
+  /** Versions of `scheduling.k8s.io` with these objects. The control plane's own programs read the first. */
   readonly versions: readonly [GangApi['version'], ...GangApi['version'][]];
   readonly gates: readonly FeatureGate[];
-  /** What the scheduler places all or none. */
+  /** The unit that the scheduler places all or none. */
   readonly allOrNone: string;
 }
 
 const BOTH = ['kube-apiserver', 'kube-scheduler'] as const;
 
-/** The gate that the objects of gangs stand behind, in every release that has them. */
+/** The feature gate of the gang objects, in every release that has them. */
 const GENERIC = 'GenericWorkload';
 const TOPOLOGY = 'TopologyAwareWorkloadScheduling';
 const GANGS = 'GangScheduling';
@@ -105,18 +108,18 @@ export const GATED_RELEASES: readonly GatedRelease[] = [
   },
 ];
 
-/** Of a version such as `v1.37.2`; undefined where it has no native gangs, or nobody knows it here yet. */
+/** The release of a version such as `v1.37.2`; undefined when it has no native gangs or is not listed here. */
 export const gatedReleaseOf = (version: string): GatedRelease | undefined =>
   GATED_RELEASES.find(({ kubernetes }) => kubernetes === minorOf(version));
 
-/** `1.37` of `v1.37.2`. */
+/** The minor release of a version: `1.37` for `v1.37.2`. */
 export const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];
 
-/** Of a version of `scheduling.k8s.io`. */
+/** The release with this version of `scheduling.k8s.io`. */
 export const gatedReleaseWith = (api: string): GatedRelease | undefined =>
   GATED_RELEASES.find(({ versions }) => versions.some((one) => one === api));
 
-/** Gates of other releases that this one, such as `1.37`, does not have. Of releases newer than all here nobody knows. */
+/** Gates of other releases that this one, such as `1.37`, lacks. Empty for releases newer than all listed here. */
 export function strangeGates(minor: string): readonly string[] {
   const [newest] = GATED_RELEASES;
   if (minor.localeCompare(newest?.kubernetes ?? '', 'en', { numeric: true }) > 0) return [];

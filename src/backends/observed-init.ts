@@ -1,7 +1,9 @@
 import type { Backend } from './backend.ts';
 import type { BackendFacts, ClusterProbe, InitContext } from './cluster.ts';
 
-/** A cluster probe that records whether every call was answered. Dry runs do not count: discovery needs none. */
+/**
+ * A cluster probe that records whether every call was answered. Dry runs do not count, since discovery works without them.
+ */
 class ObservedProbe {
   readonly probe: ClusterProbe;
   #unanswered = 0;
@@ -26,7 +28,7 @@ class ObservedProbe {
     };
   }
 
-  /** Whether every question was answered; that something is not there is an answer. */
+  /** Whether every call was answered; "not found" is an answer. */
   get answered(): boolean {
     return this.#unanswered === 0;
   }
@@ -51,7 +53,7 @@ export class ObservedInit {
     }
   }
 
-  /** Not while the backend is still looking: whoever gave up on it knows nothing. */
+  /** False while `init` still runs: a caller that stopped waiting has no result. */
   get answered(): boolean {
     return this.#ended && this.#cluster?.answered !== false;
   }

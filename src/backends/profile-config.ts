@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, own } from '../json/json.ts';
 import { suggestion } from '../text/nearest-key.ts';
 import { printable, quoted } from '../text/printable.ts';
 
-/** Of a key that is not known: long enough for any that is. */
+/** Characters of an unknown key that a message shows: more than any known key has. */
 const MAX_KEY = 80;
 
 interface Kinds {
@@ -12,14 +12,14 @@ interface Kinds {
   readonly object: JsonObject;
 }
 
-/** What is wrong with one place of a profile's `config`. */
+/** A fault at one place of a profile's `config`. */
 export interface ProfileConfigFault {
-  /** `config.queue`, `config.tiers["rack"]`, or what else is at fault, from the profile or the top of the document. */
+  /** Path from the profile or the top of the document: `config.queue`, `config.tiers["rack"]`. */
   readonly field: string;
   readonly message: string;
 }
 
-/** A profile's `config` that a backend cannot be made from. */
+/** A profile's `config` is wrong, so that no backend can be created from it. */
 export class ProfileConfigError extends Error {
   override readonly name = 'ProfileConfigError';
   readonly faults: readonly ProfileConfigFault[];
@@ -34,18 +34,18 @@ export class ProfileConfigError extends Error {
 export type ProfileSetting = {
   readonly [K in keyof Kinds]: {
     readonly type: K;
-    /** Absent: there is none, and the backend reads undefined. */
+    /** Absent: no default, and the backend reads undefined. */
     readonly default?: Kinds[K];
-    /** For the operator, as it stands in the table of the backend's page. */
+    /** For the operator; the same text as in the table of the backend's page. */
     readonly description: string;
-    /** What is wrong with a value of the right type, beginning with "must"; undefined where nothing is. */
+    /** The fault of a value of the right type, beginning with "must"; undefined when there is none. */
     readonly check?: (value: Kinds[K]) => string | undefined;
   };
 }[keyof Kinds];
 
 export type ProfileSettings = Readonly<Record<string, ProfileSetting>>;
 
-/** What the settings come to: a value for every key that has a default, else perhaps undefined. */
+/** The values of the settings: defined for every key with a default, possibly undefined for others. */
 export type ProfileConfig<S extends ProfileSettings> = {
   readonly [K in keyof S]: S[K] extends { readonly default: unknown }
     ? Kinds[S[K]['type']]
@@ -53,8 +53,8 @@ export type ProfileConfig<S extends ProfileSettings> = {
 };
 
 /**
- * A profile's `config` by the backend's own table of settings. `null` counts as not given, as in YAML.
- * @throws ProfileConfigError that names every key that is unknown or wrong, its rule, and the way out
+ * Reads a profile's `config` by the backend's table of settings. `null` counts as absent, as in YAML.
+ * @throws ProfileConfigError that names every unknown or wrong key, its rule, and the way out
  */
 export function readProfileConfig<const S extends ProfileSettings>(
   config: JsonObject,

@@ -13,10 +13,10 @@ import { native } from './native/backend.ts';
 import { volcano } from './volcano/backend.ts';
 import { ObservedInit } from './observed-init.ts';
 
-/** The backends that come with Muster. A further one is a folder here and a line in this list. */
+/** The backends of Muster itself. A new one needs a folder here and an entry in this list. */
 export const builtInBackends: readonly BackendFactory[] = [native, kai, volcano, coscheduling];
 
-/** Every name a configuration may use, aliases last: for error texts and completion. */
+/** Every name that a configuration may use, aliases last: for error messages and completion. */
 export function supportedSchedulers(factories: readonly BackendFactory[] = builtInBackends): {
   names: readonly string[];
   aliases: Readonly<Record<string, string>>;
@@ -30,18 +30,18 @@ export function supportedSchedulers(factories: readonly BackendFactory[] = built
   };
 }
 
-/** Those for whose gangs Muster may make room: for the configuration. */
+/** Names of the backends whose gangs Muster may preempt for, for the configuration. */
 export const withoutGangPreemption = (
   factories: readonly BackendFactory[] = builtInBackends,
 ): readonly string[] =>
   factories.filter(({ leavesPreemption }) => leavesPreemption === true).map(({ name }) => name);
 
-/** One enabled backend, found by one of its names. */
+/** An enabled backend, as found by one of its names. */
 export interface Resolved {
   readonly backend: Backend;
-  /** Set where a former name was used: what to tell the user. */
+  /** Set when the backend was named by a former name: the message for the user. */
   readonly notice: string | undefined;
-  /** Set where it runs outside of this process: what it says at admission has to be asked for. */
+  /** Set when the backend runs in another process, which admission has to query. */
   readonly hosted?: Hosted | undefined;
 }
 
@@ -50,7 +50,7 @@ interface HostedEntry {
   readonly hosted: Hosted;
 }
 
-/** A profile of the configuration: which backend, and what it is told. */
+/** A profile of the configuration: a backend's name and its settings. */
 export interface BackendProfile {
   readonly name: string;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -58,27 +58,27 @@ export interface BackendProfile {
 
 export interface RegistryOptions {
   readonly factories?: readonly BackendFactory[];
-  /** `topologyAwareScheduling` of the configuration; absent: not enabled. */
+  /** `topologyAwareScheduling` of the configuration. Absent: not enabled. */
   readonly topology?: TopologyLevels;
-  /** Versions of the contract that are served. */
+  /** Versions of the backend contract that are supported. */
   readonly contract?: ContractRange;
 }
 
-/** The enabled backends. Built once at start; only what is known of their readiness changes. */
+/** The enabled backends. Built once at start; only their readiness changes. */
 export class BackendRegistry {
   readonly default: Backend;
   readonly #byName = new Map<string, Resolved>();
   readonly #enabled: readonly string[];
   readonly #hosted: readonly HostedEntry[];
   readonly #readiness = new Map<string, Readiness>();
-  /** Backends that looked at a cluster which answered, or need none. */
+  /** Names of backends whose `init` was answered by a cluster, or that need no cluster. */
   readonly #seen = new Set<string>();
   readonly #owned = new Map<string, readonly Resource[]>();
-  /** What is still accepted and will not be for ever, a sentence each: shown at start. */
+  /** Deprecations, a sentence each, shown at start. */
   readonly notices: readonly string[];
 
   /**
-   * @param profiles what the configuration enables, each with its own `config`
+   * @param profiles the enabled backends, each with its own `config`
    * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, and BACKEND_INIT_FAILED with the backend's own reason
    */
   constructor(
@@ -103,7 +103,7 @@ export class BackendRegistry {
       const factory = known.get(name);
       if (factory === undefined) throw unsupported(name, factories);
       if (this.#byName.has(factory.name)) continue;
-      // What came from a file is JSON, whatever its type says.
+      // The cast is safe: the configuration was read from a file as JSON.
       const backend = createBackend(factory, { config: config as JsonObject, topology }, contract);
       const old = deprecation('backend', backend, contract);
       if (old !== undefined) notices.push(old);
@@ -114,7 +114,8 @@ export class BackendRegistry {
         this.#byName.set(alias, { backend, notice, hosted });
       }
     }
-    // A scheduler whose name differs from its backend's is known by both, so that a prepared Pod finds its way back.
+    // A scheduler may have another name than its backend. Registering both lets a prepared Pod, which carries only the
+    // scheduler's name, resolve to its backend.
     for (const resolved of [...this.#byName.values()]) this.#knowScheduler(resolved);
     this.#enabled = [...new Set([...this.#byName.values()].map(({ backend }) => backend.name))];
     this.#hosted = this.backends.flatMap((backend) => {
@@ -147,29 +148,29 @@ export class BackendRegistry {
     return this.#enabled.flatMap((name) => this.#byName.get(name)?.backend ?? []);
   }
 
-  /** An enabled backend by its name, a former name, or its scheduler's name. Unknown names never fall back. */
+  /** An enabled backend by its name, a former name, or its scheduler's name. Unknown names never resolve to the default. */
   resolve(name: string): Resolved | undefined {
     return this.#byName.get(name);
   }
 
-  /** An enabled backend that runs elsewhere and has not yet said which scheduler it is for; undefined: there is none. */
+  /** Name of an enabled backend in another process that has not declared its scheduler yet; undefined when there is none. */
   get untold(): string | undefined {
     return this.#hosted.find(({ hosted }) => hosted.schedulerName === undefined)?.name;
   }
 
-  /** The enabled backends that run outside of this process. */
+  /** The enabled backends that run in another process. */
   get hosted(): readonly HostedEntry[] {
     return this.#hosted;
   }
 
-  /** What the last `init` of an enabled backend came to. */
+  /** Result of the last `init` of an enabled backend. */
   readiness(name: string): Readiness {
     return this.#readiness.get(name) ?? NOT_ASKED;
   }
 
   /**
-   * Why nothing can be said yet of what a backend needs here: no cluster has answered it. undefined from the first answer on,
-   * also where that was that the scheduler is missing, or where the cluster falls silent later.
+   * Why the needs of a backend in this cluster are unknown: no cluster has answered it yet. undefined from the first answer
+   * on, also when that answer was that the scheduler is missing, and when the cluster stops answering later.
    */
   unseen(name: string): string | undefined {
     if (this.#seen.has(name)) return undefined;
@@ -179,15 +180,15 @@ export class BackendRegistry {
       : `backend ${name} has not looked at the cluster yet`;
   }
 
-  /** The kinds that a backend keeps, as it said after its last `init` that went well. */
+  /** Kinds of the backend's objects, as of its last successful `init`. */
   owned(name: string): readonly Resource[] {
     return this.#owned.get(name) ?? [];
   }
 
   /**
-   * Asks one enabled backend to look at the cluster, and keeps the answer. Never throws: a backend that cannot work
-   * here is not ready, and the others are none the worse.
-   * @param ask calls what it is given with a context, and may give up on it
+   * Runs `init` of one enabled backend and stores the result. Never throws: a backend that cannot work in this cluster
+   * becomes not ready, and other backends are not affected.
+   * @param ask calls the function with a context, and may stop waiting for it
    */
   async init(
     name: string,
@@ -205,7 +206,7 @@ export class BackendRegistry {
       readiness = { state: 'failed', reason: messageOf(thrown) };
     }
     if (look.answered) this.#seen.add(name);
-    // One that runs elsewhere says only there which scheduler it is for.
+    // A backend in another process declares its scheduler only after it has started there.
     const hosted = hostedIn(backend);
     if (hosted?.schedulerName !== undefined) this.#knowScheduler({ backend, notice: undefined, hosted });
     this.#readiness.set(name, readiness);

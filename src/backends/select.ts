@@ -4,15 +4,18 @@ import type { PodGang } from '../api/pod-gang.ts';
 import { hostedIn } from './hosted.ts';
 import type { BackendRegistry, Resolved } from './registry.ts';
 
-/** What the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
+/** Value that the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
 const API_SERVER_DEFAULT = 'default-scheduler';
 
-/** The backend of a PodGang, or why there is none. */
+/** The backend of a PodGang, or the fault that prevents the choice. */
 export type BackendChoice =
   | { readonly resolved: Resolved; readonly fault?: never }
   | { readonly fault: Fault; readonly resolved?: never };
 
-/** The backend of a Pod and what named it, why there is none, or what has to be read first (`needs`). */
+/**
+ * The backend of a Pod with the field that selected it, the fault that prevents the choice, or the objects to read first
+ * (`needs`).
+ */
 export type BackendSelection =
   | {
       readonly resolved: Resolved;
@@ -23,47 +26,47 @@ export type BackendSelection =
   | { readonly fault: Fault; readonly resolved?: never; readonly needs?: never }
   | { readonly needs: Place; readonly resolved?: never; readonly fault?: never };
 
-/** The Namespace, and for a Pod the gang, in which an object stands. */
+/** Namespace of an object and, for a Pod, its gang. */
 export interface Place {
   readonly namespace: string;
-  /** Of a Pod; a PodGang stands in its Namespace only. */
+  /** undefined for a PodGang, which has only a Namespace here. */
   readonly gang: string | undefined;
 }
 
-/** The name of a backend that an object names; null: it names none. */
+/** The backend name that an object has; null: it has none. */
 export type NamedBackend = string | null;
 
-/** What memory knows of the objects that may name a backend; undefined: nothing is known of that object. */
+/** Cached backend names of the objects that may have one; undefined: the object is not in the cache. */
 export interface GangLookup {
-  /** By the label of the PodGang. */
+  /** From the label of the PodGang. */
   readonly ofGang: (namespace: string, gang: string) => NamedBackend | undefined;
-  /** By the annotation of the Namespace. */
+  /** From the annotation of the Namespace. */
   readonly ofNamespace: (namespace: string) => NamedBackend | undefined;
-  /** `spec.priorityClassName` of the PodGang; null: it names none. Absent where nobody knows. */
+  /** `spec.priorityClassName` of the PodGang; null: the PodGang has none. Absent when PodGangs are not watched. */
   readonly classOfGang?: (namespace: string, gang: string) => string | null | undefined;
-  /** The PodGang itself; null: there is none. Absent where nobody knows. */
+  /** The PodGang itself; null: it does not exist. Absent when PodGangs are not watched. */
   readonly gang?: (namespace: string, gang: string) => PodGang | null | undefined;
-  /** Whether some Pod claims the gang. Absent where nobody knows. */
+  /** Whether some Pod has the label of the gang. Absent when Pods are not watched. */
   readonly hasPods?: (namespace: string, gang: string) => boolean;
   /**
-   * Asks the cluster where memory says too little. What it resolves to is final: it cannot be asked for more. Absent
-   * where nobody can be asked, and then what is not known counts as named by nobody.
-   * @throws TryLater where there is no answer in time
+   * Reads the objects from the API server when the cache lacks them. The resolved lookup is final and has no `read`. Absent
+   * when there is no API server to read from; objects that are not in the cache then count as naming no backend.
+   * @throws TryLater when there is no answer in time
    */
   readonly read?: (place: Place, withinMs: number) => Promise<GangLookup>;
 }
 
 /**
- * Selects the backend of a Pod. The first of these that names one decides:
+ * Selects the backend of a Pod by the first of these that names one:
  * 1. the Pod's label `grove.io/scheduler-name`;
- * 2. its `spec.schedulerName`, but for `default-scheduler`, which the API server fills in by itself;
+ * 2. its `spec.schedulerName`, unless that is `default-scheduler`, the API server's default;
  * 3. the label of its PodGang;
  * 4. the annotation of its Namespace;
  * 5. the configured default.
  *
- * A gang has one scheduler, so a Pod that names another than its PodGang is refused. The PodGang in memory may be an
- * earlier one of the same name, so the cluster is asked (`needs`) before that refusal.
- * @param placement absent where nothing is watched, as in `muster review` and `muster serve --no-controller`
+ * A gang has one scheduler, so a Pod that names another backend than its PodGang is refused. The cached PodGang may be an
+ * earlier one of the same name, so the API server is read (`needs`) before that refusal.
+ * @param placement absent when nothing is watched, as in `muster review` and `muster serve --no-controller`
  */
 export function selectForPod(
   registry: BackendRegistry,
@@ -81,7 +84,7 @@ export function selectForPod(
     const { resolved } = byItself;
     const gangs = typeof ofGang === 'string' ? registry.resolve(ofGang) : undefined;
     if (gangs === undefined || gangs.backend === resolved.backend) return { resolved, by: 'itself' };
-    // Two backends may share a scheduler: its name means that of the gang then.
+    // When two backends share a scheduler, its name means the backend of the gang.
     if (label === undefined && gangs.backend.schedulerName === name) return { resolved: gangs, by: 'itself' };
     if (placement?.read !== undefined) return { needs: { namespace, gang } };
     return { fault: notOfGang(field, name, gang, gangs.backend.name) };
@@ -94,8 +97,8 @@ export function selectForPod(
 }
 
 /**
- * Which backend serves a PodGang: its label first, then the annotation of its Namespace, then the configured default.
- * @param annotation undefined also where the Namespace is not known
+ * Selects the backend of a PodGang: by its label, then the annotation of its Namespace, then the configured default.
+ * @param annotation undefined also when the Namespace is unknown
  */
 export const selectForPodGang = (
   registry: BackendRegistry,
@@ -104,7 +107,7 @@ export const selectForPodGang = (
 ): BackendChoice =>
   label === undefined ? byAnnotation(registry, annotation) : byName(registry, label, SCHEDULER_LABEL);
 
-/** Which backend serves what stands in a Namespace and names none, and has no gang that does. */
+/** Selects the backend of an object that names none and whose gang names none, by its Namespace. */
 export function selectByPlace(
   registry: BackendRegistry,
   place: Place,
@@ -115,7 +118,7 @@ export function selectByPlace(
   return chosen(byAnnotation(registry, annotation ?? undefined), 'place');
 }
 
-/** A Pod is another backend's than its gang. */
+/** The fault of a Pod that names another backend than its gang. */
 export const notOfGang = (field: string, value: string, gang: string, backend: string): Fault =>
   fault('BackendOfGang', field, { value, detail: `PodGang ${gang} is of ${backend}` });
 
@@ -124,7 +127,7 @@ const SCHEDULER_LABEL = keyed('metadata.labels', LABEL_SCHEDULER_NAME);
 const namesScheduler = (name: string | undefined): boolean =>
   name !== undefined && name !== '' && name !== API_SERVER_DEFAULT;
 
-/** Where there is no choice, nobody need be asked. */
+/** False with a single enabled backend, which needs no lookup. */
 const canAsk = (registry: BackendRegistry, placement: GangLookup | undefined): boolean =>
   placement?.read !== undefined && registry.enabled.length > 1;
 
@@ -144,8 +147,8 @@ const byName = (registry: BackendRegistry, name: string, field: string): Backend
   chosenBy(registry, name, field, { value: name });
 
 /**
- * By what stands in another object than the one under review. It is not repeated: whoever reaches the port could ask, in the
- * name of any Namespace, what is written there.
+ * Chooses by the backend name in another object than the one under review. The fault does not repeat that name: anybody who
+ * reaches the port could send a review for any Namespace and would read its value in the answer.
  */
 const byStored = (registry: BackendRegistry, name: string, field: string): BackendChoice =>
   chosenBy(registry, name, field, {});

@@ -11,20 +11,23 @@ const COST = `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`;
 const MODE = `metadata.annotations[${ANNOTATION_DISRUPTION_MODE}]`;
 const WHO_KEEPS = "Muster's own preemption and muster plan keep to it";
 
-/** The mode that a gang asks for by its annotation. */
+/** The disruption mode in a gang's annotation. */
 export const disruptionModeOfGang = ({
   annotations,
 }: Pick<PodGang, 'annotations'>): DisruptionMode | undefined =>
   disruptionModeOf((key) => annotations.get(key));
 
-/** How a scheduler preempts, whatever a gang says. */
+/** How a scheduler preempts. */
 export interface Preempts {
   readonly scheduler: string;
-  /** What it always does; absent: what the gang asks for. */
+  /** Its fixed disruption mode, whatever the gang's annotation is. Absent: it follows the annotation. */
   readonly always?: { readonly mode: DisruptionMode; readonly says: string };
 }
 
-/** Warnings for the preemption annotations of a gang that its scheduler ignores. No known scheduler has a preemption priority apart from the scheduling priority. */
+/**
+ * Warnings for the preemption annotations of a gang that its scheduler ignores. No known scheduler has a preemption priority
+ * apart from the scheduling priority.
+ */
 export function ignoredTerms(gang: PodGang, { scheduler, always }: Preempts): string[] {
   const warnings: string[] = [];
   const mode = disruptionModeOfGang(gang);
@@ -36,19 +39,19 @@ export function ignoredTerms(gang: PodGang, { scheduler, always }: Preempts): st
   return warnings;
 }
 
-/** The terms that a change adds to those that the scheduler ignores. */
+/** Warnings for preemption annotations that the scheduler ignores and that this update adds. */
 export function newlyIgnored(before: PodGang, after: PodGang, preempts: Preempts): string[] {
   const known = new Set(ignoredTerms(before, preempts));
   return ignoredTerms(after, preempts).filter((warning) => !known.has(warning));
 }
 
-/** So many groups are named in one warning. */
+/** Groups that one warning names at most. */
 const MOST = 8;
 
 /**
- * Groups of a gang that was let go, whose minimum an update puts above the Pods that the gang has: `worker 2 to 4 (has 2)`.
- * A scheduler counts them from then on, and what it does to the Pods that run is its own.
- * @returns undefined where there are none
+ * Groups of a released gang whose minimum an update raises above the gang's number of Pods: `worker 2 to 4 (has 2)`. The
+ * scheduler uses the new minimum from then on, and its effect on running Pods depends on the scheduler.
+ * @returns undefined when there are none
  */
 export function raisedMinimums(before: PodGang, after: PodGang): string | undefined {
   const letGo = before.conditions.some(

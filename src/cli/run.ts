@@ -18,8 +18,8 @@ Example:
   $ muster review --help`;
 
 /**
- * Runs one verb and gives the exit code. Never throws: everything that went wrong is told on standard error, as
- * `error[CODE]: …` and, where Muster knows the way out, `fix: …`.
+ * Runs one verb and returns the exit code. Never throws: every error is printed to standard error as `error[CODE]: …`, with
+ * its way out as `fix: …`.
  * @param argv without the names of node and of the script
  */
 export async function run(
@@ -36,7 +36,7 @@ export async function run(
   }
 }
 
-/** The program with the one verb that `argv` asks for loaded, or with the names of all. */
+/** The program with the verb of `argv` loaded, or with the names of all verbs. */
 async function programFor(
   argv: readonly string[],
   io: CliIo,
@@ -54,8 +54,8 @@ async function programFor(
 }
 
 /**
- * `muster help serve` is `muster serve --help`, and `muster --version` is `muster version`. Of a verb that there is not
- * `help` says the same as the verb itself.
+ * Rewrites `muster help serve` to `muster serve --help`, and `muster --version` to `muster version`. `help` with an unknown
+ * verb reports the same error as the verb.
  */
 function wordsOf([first, ...rest]: readonly string[], verbs: readonly Verb[]): string[] {
   if (first === undefined) return [];
@@ -88,7 +88,7 @@ function outline(io: CliIo): Command {
     .configureOutput({
       writeOut: (text) => io.stdout(written(text)),
       writeErr: (text) => io.stderr(written(text)),
-      outputError: () => undefined, // told once, by report()
+      outputError: () => undefined, // report() prints it
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
     })
@@ -118,7 +118,7 @@ function report(thrown: unknown, argv: readonly string[], io: CliIo, verbs: read
   return thrown instanceof MusterError ? thrown.exitCode : 1;
 }
 
-/** Where to look; or, of `muster review pod.yaml`, that the file was meant and the flag forgotten. */
+/** The way out of a usage error: rendering in place of `-k`, the missing `-f` in `muster review pod.yaml`, else the help. */
 function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo, verbs: readonly Verb[]): string {
   const [verb = '', ...rest] = argv;
   const kustomized = rest.findIndex((word) => /^(-k|--kustomize)/.test(word));
@@ -134,10 +134,12 @@ function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo, verb
   return isVerb(verb, verbs) ? `see "${programName} ${verb} --help"` : `see "${programName} --help"`;
 }
 
-/** Long enough for every line that Muster writes itself, short enough that nothing hostile floods a log. */
+/**
+ * Longest line in characters: longer than Muster's own messages, and short enough that hostile input does not flood a log.
+ */
 const MAX_LINE = 4096;
 
-/** One line for each line of `text`: what names five faults gives five errors. */
+/** Prints each line of `text` with its own prefix: five faults are five errors. */
 function say(io: CliIo, what: string, text: string): void {
   for (const line of text.split('\n')) {
     if (line !== '')

@@ -8,18 +8,18 @@ import { outputOption } from './input/shared-options.ts';
 import type { CliIo } from './output/io.ts';
 import { fileURLToPath } from 'node:url';
 
-/** What `muster version -o json` prints. */
+/** The object that `muster version -o json` prints. */
 export interface VersionReport {
   readonly version: string;
-  /** Of the source that it was built from; absent where the build did not know it. */
+  /** Commit of the source; absent where the build did not know it. */
   readonly commit?: string;
   readonly node: string;
   /** Version of the contract between Muster and its backends. */
   readonly backendContract: number;
-  /** The gang API that it serves. */
+  /** API version of PodGangs that Muster supports. */
   readonly podGang: string;
   readonly schedulers: readonly string[];
-  /** Former names of schedulers, each with the one to write now. */
+  /** Former names of schedulers, each with the current one. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ export function musterVersion(from: string = import.meta.url): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** What the build wrote into dist/COMMIT, or npm into a package that was published: the commit's hash. */
+/** Hash of the commit, from dist/COMMIT of a build or from npm's gitHead in a published package. */
 export function musterCommit(from: string = import.meta.url): string | undefined {
   const root = packageRoot(from);
   if (root === undefined) return undefined;
@@ -80,8 +80,9 @@ export const versionCommand = (io: CliIo): Command =>
     });
 
 /**
- * The folder with package.json: two up from the source, three from the build, so it is looked for from the file `from`
- * upwards. undefined where there is none.
+ * The folder with package.json, two levels above the source and three above the build, so it is searched upwards from the
+ * file `from`.
+ * @returns undefined where there is none
  */
 export function packageRoot(from: string = import.meta.url): string | undefined {
   let folder = dirname(fileURLToPath(from));

@@ -1,21 +1,21 @@
 import { MusterError, type ErrorCode } from '../errors.ts';
 import { quoted } from '../text/printable.ts';
 
-/** Where a value stands: keys and list positions from the root of the document. */
+/** Keys and list positions from the root of the document to a value. */
 export type ConfigPath = readonly (string | number)[];
 
 export type FaultSeverity = 'error' | 'warning';
 
-/** A fault that is known by its path alone, before anybody knows which line it stands on. */
+/** A fault with its path, before its line in the file is known. */
 export interface PathFault {
   readonly path: ConfigPath;
   readonly message: string;
   readonly severity: FaultSeverity;
-  /** The key itself is at fault, not its value: point at the key. */
+  /** Whether the key itself is at fault, not its value: the position is then that of the key. */
   readonly atKey?: true;
 }
 
-/** One thing wrong with a configuration, for people and for tools. */
+/** One fault of a configuration, for people and for tools. */
 export interface ConfigFault {
   /** `scheduler.profiles[1].name`; empty for the document as a whole. */
   readonly path: string;
@@ -24,7 +24,7 @@ export interface ConfigFault {
   /** 1-based; absent where the value does not come from a file. */
   readonly line?: number;
   readonly column?: number;
-  /** Who set the value, where it was not the file: `MUSTER_LOG_LEVEL` or `command line`. */
+  /** Source of a value that is not from the file: `MUSTER_LOG_LEVEL` or `command line`. */
   readonly origin?: string;
 }
 
@@ -47,8 +47,8 @@ export function formatPath(path: ConfigPath): string {
 }
 
 /**
- * One line, as compilers write them and `muster validate` does: `config.yaml:3:7: error: logLevel: unsupported value
- * …`, `MUSTER_LOG_LEVEL: error: logLevel: …`.
+ * One line in the format of compilers and of `muster validate`: `config.yaml:3:7: error: logLevel: unsupported value …`,
+ * `MUSTER_LOG_LEVEL: error: logLevel: …`.
  */
 export function formatFault(fault: ConfigFault, fileName: string): string {
   const place =
@@ -57,7 +57,7 @@ export function formatFault(fault: ConfigFault, fileName: string): string {
   return `${place}: ${fault.severity}: ${subject}${fault.message}`;
 }
 
-/** Every error of a configuration in one exception, one line each; the warnings ride along in `faults`. */
+/** Every error of a configuration in one exception, one line each; `faults` has the warnings as well. */
 export class ConfigurationError extends MusterError {
   readonly faults: readonly ConfigFault[];
 

@@ -6,24 +6,24 @@ type DeepReadonly<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
     : T;
 
-/** One scheduler that Muster serves, and what its backend is told. */
+/** A scheduler that Muster supports, with the settings of its backend. */
 export interface SchedulerProfile {
   readonly name: string;
   readonly config: Readonly<Record<string, unknown>>;
-  /** Where its backend comes from, as written; absent for those that come with Muster. */
+  /** The module of the backend, as written; absent for built-in backends. */
   readonly module?: string;
-  /** `sha512-…` or `sha256-…` of the module's file. */
+  /** Hash of the module's file, `sha512-…` or `sha256-…`. */
   readonly integrity?: string;
 }
 
-/** Both spellings of the document, brought to one. `default-scheduler` is always among the profiles. */
+/** Profiles of either spelling of the document; `default-scheduler` is always among them. */
 export interface Schedulers {
   readonly profiles: readonly SchedulerProfile[];
   /** Name of one of the profiles. */
   readonly defaultProfileName: string;
 }
 
-/** Durations in milliseconds. */
+/** Settings of leader election, with durations in milliseconds. */
 export interface LeaderElection {
   readonly enabled: boolean;
   readonly leaseDurationMs: number;

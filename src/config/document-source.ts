@@ -20,17 +20,17 @@ export interface ConfigPosition {
   readonly column: number;
 }
 
-/** A configuration file, read: its value, where everything stands, and what is wrong with it as YAML. */
+/** A parsed configuration file: its value, the positions of its fields, and its faults as YAML. */
 export interface DocumentSource {
   readonly value: unknown;
   readonly faults: readonly ConfigFault[];
-  /** The text is not YAML (JSON is YAML): nothing can be said about its content. */
+  /** Whether the text is not YAML (JSON is YAML), so that its content cannot be checked. */
   readonly unreadable: boolean;
-  /** Where the value at `path` stands, or the nearest that contains it. */
+  /** Position of the value at `path`, or of the nearest value that contains it. */
   readonly locate: (path: ConfigPath, atKey?: boolean) => ConfigPosition;
 }
 
-/** What stands at a step of a path. */
+/** The key and the value at one step of a path. */
 export interface Step {
   /** Undefined for an item of a list. */
   readonly key?: Node;
@@ -49,7 +49,7 @@ function child(node: Node | undefined, step: string | number): Step | undefined 
   return pair && { key: pair.key, ...(pair.value === null ? {} : { value: pair.value }) };
 }
 
-/** What stands at each of `path`, as far as it leads; aliases are followed. */
+/** The nodes along `path`, as far as it exists; aliases are followed. */
 export function* stepsThrough(document: Document, path: readonly (string | number)[]): Generator<Step> {
   let here: Node | undefined = document.contents ?? undefined;
   for (const step of path) {
@@ -60,7 +60,7 @@ export function* stepsThrough(document: Document, path: readonly (string | numbe
   }
 }
 
-/** Offset in the text of what stands at `path`; the innermost that exists where it does not. */
+/** Offset of the value at `path`, or of the innermost value on the way to it that exists. */
 function offsetOf(document: Document, path: ConfigPath, atKey: boolean): number {
   let offset = document.contents?.range?.[0] ?? 0;
   let index = 0;
@@ -72,7 +72,7 @@ function offsetOf(document: Document, path: ConfigPath, atKey: boolean): number 
   return offset;
 }
 
-/** An alias inside the node it names would make an endless value. */
+/** Reports an alias inside of the node that it names: its value would be endless. */
 function aliasFaults(document: Document): { message: string; offset: number }[] {
   const faults: { message: string; offset: number }[] = [];
   visit(document, {
@@ -89,7 +89,7 @@ function aliasFaults(document: Document): { message: string; offset: number }[] 
   return faults;
 }
 
-/** Keys written twice in one mapping. The last one counts, as in every YAML reader that lets them pass. */
+/** Keys that occur twice in one mapping. The last one counts, as in every YAML reader that accepts them. */
 function* duplicateKeys(
   node: unknown,
   path: ConfigPath,
@@ -107,10 +107,10 @@ function* duplicateKeys(
   }
 }
 
-/** A file that is not YAML at all breaks at every line; the first few say enough. */
+/** Syntax errors that are reported: a file that is not YAML has one in every line. */
 const MOST_SYNTAX_FAULTS = 10;
 
-/** Reads one YAML or JSON document. Never throws. */
+/** Parses one YAML or JSON document. Never throws. */
 export function readDocument(text: string): DocumentSource {
   const lines = new LineCounter();
   const at = (offset: number): ConfigPosition => {
@@ -171,7 +171,7 @@ export function readDocument(text: string): DocumentSource {
   }
 }
 
-/** `finding` with the place it stands at in `source`. */
+/** The fault with its position in `source`. */
 export function locateFinding(finding: PathFault, source: DocumentSource | undefined): ConfigFault {
   const { path, message, severity, atKey } = finding;
   const position = source?.locate(path, atKey ?? false) ?? {};

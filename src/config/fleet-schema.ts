@@ -51,7 +51,7 @@ const plugin = z.strictObject({
   config: moduleConfig,
 });
 
-/** What concerns gangs across clusters. */
+/** Settings for gangs across clusters. */
 export const fleetSchema = z
   .strictObject({
     interpreter: z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Settings of the Grove operator that have no meaning for Muster. They are known keys so that a Grove user’s
- * file loads as it stands, are checked as Grove checks them, and change nothing.
+ * Settings of the Grove operator that Muster does not use. They are accepted so that a Grove user’s file loads unchanged,
+ * are validated as Grove validates them, and have no effect.
  */
 const unused = (what: string): string => `Accepted because Grove has it, not used: ${what}`;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Names of fields with dots between them; no index, no expression. */
+/** Field names joined by dots, without indices or expressions. */
 const FIELD = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/;
 
 const field = (description: string) =>
@@ -38,7 +38,7 @@ const single = z
   })
   .optional();
 
-/** What is told of a kind of somebody else's: what it is called, and where it keeps its Pod templates. */
+/** Settings that declare a kind of workload: its names, and the fields that hold its Pod templates. */
 export const kindShape = (says: { readonly version: string; readonly kind: string }) => ({
   group: z
     .string()

@@ -5,7 +5,7 @@ import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 import { inWords } from './messages.ts';
 import { quoted } from '../text/printable.ts';
 
-/** In YAML `gpu: true` and `tier: 1` are no strings, though they look like labels. */
+/** A string: unquoted `gpu: true` and `tier: 1` are no strings in YAML, though they look like labels. */
 const labelValue = z.string({
   error: ({ input }) =>
     typeof input === 'boolean' || typeof input === 'number'
@@ -23,7 +23,10 @@ const labelRequirement = z.strictObject({
   values: z.array(labelValue).default([]).describe('Values of the label, for In and NotIn.'),
 });
 
-/** A LabelSelector as a webhook configuration has it; an empty one takes everything. @param whose for the table */
+/**
+ * A LabelSelector as in a webhook configuration; an empty one selects everything.
+ * @param whose words for the table of settings
+ */
 export const labelSelector = (whose: string) =>
   z
     .strictObject({
@@ -44,8 +47,8 @@ const VALUE_RULE =
   'is not a valid label value: write at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
 
 /**
- * What Kubernetes asks of a LabelSelector beyond its shape (apimachinery `ValidateLabelSelector`). A wrong one would
- * otherwise select nothing, which looks like a loop that does not work.
+ * Kubernetes' rules for a LabelSelector beyond its schema (apimachinery `ValidateLabelSelector`). Without them a wrong
+ * selector would select nothing, and the loop would seem to be broken.
  */
 export function selectorFindings(selector: Json | undefined, path: ConfigPath): PathFault[] {
   const labels = Object.entries(ownObject(selector, 'matchLabels') ?? {}).flatMap(([key, value]) => {

@@ -17,11 +17,14 @@ import { inspect, type ValidationOptions } from './validate.ts';
 export interface LoadOptions extends ValidationOptions {
   /** Content of the file, YAML or JSON; absent where there is none. */
   readonly text?: string;
-  /** How to call the file in messages. */
+  /** Name of the file in messages. */
   readonly fileName?: string;
-  /** `process.env`. */
+  /** Environment of the process, `process.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values from the command line by path, `{ 'server.webhooks.port': '9443' }`; text or the right type. */
+  /**
+   * Values of command-line flags by path, such as `{ 'server.webhooks.port': '9443' }`; strings, or values of the setting's
+   * type.
+   */
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +35,7 @@ export interface LoadedConfiguration {
 
 const DEFAULT_FILE_NAME = 'configuration';
 
-/** @throws MusterError CONFIG_UNREADABLE */
+/** Reads the file. @throws MusterError CONFIG_UNREADABLE */
 export function readConfigurationFile(fileName: string): string {
   try {
     return readFileSync(fileName, 'utf8');
@@ -46,7 +49,7 @@ export function readConfigurationFile(fileName: string): string {
   }
 }
 
-/** In the order of the file; what stands in no file comes last. */
+/** Order of faults: by position in the file, then those of values that are not from the file. */
 const byPosition = (a: ConfigFault, b: ConfigFault): number =>
   (a.line ?? Infinity) === (b.line ?? Infinity)
     ? (a.column ?? 0) - (b.column ?? 0)
@@ -104,6 +107,6 @@ export function loadConfiguration(options: LoadOptions): LoadedConfiguration {
   return { configuration, warnings: all };
 }
 
-/** All faults of a file by itself, environment and flags aside; for `muster validate`. Never throws. */
+/** All faults of the file alone, without environment and flags, for `muster validate`. Never throws. */
 export const checkConfiguration = (text: string, options: ValidationOptions): readonly ConfigFault[] =>
   examine(readDocument(text), [], options).faults;

@@ -33,7 +33,7 @@ function unsupportedValue(values: readonly unknown[], input: unknown): string {
   return `unsupported value ${quoted(input)} (supported: ${supported})${suggestion(input, values.map(String))}`;
 }
 
-/** What zod found, in the words of this project; undefined leaves zod’s own. */
+/** Muster's message for a zod issue; undefined: zod’s own message is used. */
 export function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   if (issue.code === 'invalid_type') {

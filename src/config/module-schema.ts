@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { GO_DURATION } from '../k8s/time.ts';
 
-/** A module of somebody else's, as entries that may bring one along name it. */
+/** The name of a third party's module, in entries that may have one. */
 export const moduleName = (description: string) =>
   z.string().min(1, 'must not be empty').describe(description);
 
-/** The `config` of an entry, as its module takes it. */
+/** The `config` of an entry, which its module validates. */
 export const moduleConfig = z
   .record(z.string(), z.unknown())
   .default({})
@@ -22,7 +22,7 @@ export const integrity = z
 
 const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
 
-/** A duration as Go writes it. */
+/** A duration in Go's format. */
 export const durationSchema = (fallback: string, description: string) =>
   z
     .string({ error: NOT_A_DURATION })

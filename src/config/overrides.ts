@@ -3,7 +3,7 @@ import { suggestion } from '../text/nearest-key.ts';
 import { printable } from '../text/printable.ts';
 import { type Setting, settings } from './settings.ts';
 
-/** A value from outside the file, for one setting. */
+/** A value for one setting from a flag or an environment variable. */
 export interface Override {
   readonly setting: Setting;
   readonly value: Json;
@@ -11,9 +11,9 @@ export interface Override {
   readonly origin: string;
 }
 
-/** Path of the configuration file itself; read by the command line, not part of the document. */
+/** Variable with the path of the configuration file; the command line reads it, it is no setting. */
 export const CONFIG_FILE_VARIABLE = 'MUSTER_CONFIG';
-/** Variables of the command line and of the test control plane: no settings, and no mistakes either. */
+/** Variables of the command line and of the test control plane, which are neither settings nor mistakes. */
 const OTHER_VARIABLES = new Set([CONFIG_FILE_VARIABLE, 'MUSTER_DEBUG', 'MUSTER_CONTROL_PLANE_DIR']);
 
 const byVariable = new Map(
@@ -24,10 +24,10 @@ const byVariable = new Map(
 const byPath = new Map(settings.map((setting) => [setting.path, setting]));
 
 /**
- * Kubernetes puts the address of every Service of the namespace into the environment: for one called
- * `muster`, MUSTER_SERVICE_HOST, MUSTER_SERVICE_PORT_HTTPS, MUSTER_PORT and MUSTER_PORT_443_TCP_ADDR; for one
- * called `muster-server-metrics` even MUSTER_SERVER_METRICS_PORT, which is a setting’s name. The latter kind
- * tells itself by a value such as `tcp://10.0.0.1:443`.
+ * Kubernetes sets variables with the address of every Service of the namespace: for one called `muster`,
+ * MUSTER_SERVICE_HOST, MUSTER_SERVICE_PORT_HTTPS, MUSTER_PORT and MUSTER_PORT_443_TCP_ADDR; for one called
+ * `muster-server-metrics` even MUSTER_SERVER_METRICS_PORT, which is a setting’s name. That one is recognized by a value such
+ * as `tcp://10.0.0.1:443`.
  */
 const SERVICE_VARIABLE =
   /^MUSTER_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
@@ -36,7 +36,7 @@ const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 const isServiceVariable = (name: string, value: string): boolean =>
   SERVICE_VARIABLE.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 
-/** Text to what the setting wants. Text that does not fit stays text, for the schema to report. */
+/** Converts text to the setting's type. Text that does not fit stays text, and the schema reports it. */
 function coerce(setting: Setting, value: unknown): Json {
   if (typeof value !== 'string') return value as Json;
   const { type } = setting;
@@ -51,10 +51,10 @@ function coerce(setting: Setting, value: unknown): Json {
     .filter((item) => item !== '');
 }
 
-/** The origin of what flags say. */
+/** Origin of values from flags. */
 export const COMMAND_LINE = 'command line';
 
-/** The settings in `env`, and a warning for each MUSTER_ variable that is none. An empty one counts as unset. */
+/** The settings in `env`, and a warning for each unknown MUSTER_ variable. An empty variable counts as unset. */
 export function environmentOverrides(env: Readonly<Record<string, string | undefined>>): {
   readonly overrides: readonly Override[];
   readonly unknown: readonly { readonly variable: string; readonly message: string }[];
@@ -75,8 +75,8 @@ export function environmentOverrides(env: Readonly<Record<string, string | undef
 }
 
 /**
- * The settings given on the command line, by path. Undefined counts as not given.
- * @throws RangeError for a path that is no setting: a mistake in the command line’s code, not the user’s.
+ * The settings from command-line flags, by path; undefined counts as unset.
+ * @throws RangeError for an unknown path, which is a defect of the command line’s code, not of the user’s input
  */
 export function flagOverrides(flags: Readonly<Record<string, unknown>>): readonly Override[] {
   return Object.entries(flags).flatMap(([path, value]) => {
@@ -87,7 +87,7 @@ export function flagOverrides(flags: Readonly<Record<string, unknown>>): readonl
   });
 }
 
-/** `document` with one value set. A parent that is no mapping is left alone: the file’s own fault speaks. */
+/** `document` with one value set. A parent that is no mapping stays: the schema reports it. */
 function withValue(document: JsonObject, [key, ...rest]: readonly string[], value: Json): JsonObject {
   if (key === undefined) return document;
   if (rest.length === 0) return { ...document, [key]: value };
@@ -103,8 +103,8 @@ function withoutDefaultProfile(document: JsonObject): JsonObject {
 }
 
 /**
- * `document` with `overrides` laid over it, later ones winning. The short form `schedulerName` chooses the
- * default profile, so it takes the place of a `scheduler.defaultProfileName` from a weaker source.
+ * `document` with `overrides` applied in order, so that later ones win. The short form `schedulerName` sets the default
+ * profile, so it replaces a `scheduler.defaultProfileName` from a source of lower precedence.
  */
 export function applyOverrides(document: JsonObject, overrides: readonly Override[]): JsonObject {
   return overrides.reduce((merged, { setting, value }) => {

@@ -2,13 +2,13 @@ import { type Json, ownString } from '../json/json.ts';
 import { quoted } from '../text/printable.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 
-/** A list of modules, by the name of what each entry is. */
+/** A list of modules in the configuration, with the noun for its entries. */
 interface EntryList {
   readonly path: ConfigPath;
   readonly noun: string;
-  /** Names that are Muster's own. */
+  /** Names of Muster's own plugins or preparations. */
   readonly builtIn: readonly string[];
-  /** Why one entry is enough. */
+  /** Why one entry for each module is enough. */
   readonly once: string;
 }
 
@@ -26,7 +26,7 @@ export const PREPARATIONS: EntryList = {
   once: 'an HPCPolicy names one of them',
 };
 
-/** What the schema cannot say of such a list: two of a name or of a module, or one that comes with Muster. */
+/** Faults that the schema cannot express: two entries with one name or one module, or a built-in name. */
 export function entryFindings(
   entries: Json | undefined,
   { path, noun, builtIn, once }: EntryList,
@@ -41,7 +41,8 @@ export function entryFindings(
       return [error(at, `${quoted(name)} comes with Muster: give your ${noun} a name of its own`)];
     if (names.indexOf(name) < index) return [error(at, `duplicate ${noun}: ${once}`)];
     const module = modules[index];
-    // Of several with one module at most one would run, and nothing would say so before somebody needs another.
+    // A module has one name, so at most one of several entries would load, and the others would fail only when they are
+    // used.
     return module !== undefined && modules.indexOf(module) < index
       ? [error([...path, index, 'module'], `duplicate module: it has one name, that of one ${noun}`)]
       : [];

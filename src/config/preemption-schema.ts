@@ -20,7 +20,7 @@ const limits = z
   })
   .prefault({});
 
-/** Who makes room for a gang: what is said of it beforehand, and whether Muster carries it out. */
+/** Settings of preemption: whether Muster forecasts it, and whether Muster evicts. */
 export const preemptionSchema = z
   .strictObject({
     mode: z

@@ -10,9 +10,8 @@ import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
 
 /**
- * Rules across fields, and those a schema cannot say. They read the document as written and fall back on the
- * defaults, so that they speak even where another value is malformed; a value of the wrong type is passed
- * over, the schema has reported it.
+ * Rules across fields, and rules that a schema cannot express. They read the document as written, with defaults, so that
+ * they apply even where another value is malformed; a value of the wrong type is skipped, since the schema has reported it.
  */
 type Read = (path: string) => Json | undefined;
 
@@ -27,7 +26,7 @@ const reader =
   };
 
 const GROVE_LEASE = 'grove-operator-leader-election';
-/** client-go refuses a renewDeadline that leaves no room for one jittered retry (its JitterFactor). */
+/** client-go refuses a renewDeadline that leaves no time for one jittered retry (its JitterFactor). */
 const JITTER = 1.2;
 
 function leaderElection(read: Read): PathFault[] {
@@ -38,7 +37,7 @@ function leaderElection(read: Read): PathFault[] {
     const milliseconds = typeof text === 'string' ? parseGoDuration(text) : undefined;
     if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
     if (milliseconds !== undefined) findings.push(error(['leaderElection', key], 'must be greater than 0'));
-    return NaN; // compares false with everything, so no rule below speaks about it
+    return NaN; // compares false with everything, so no rule below reports it
   };
   const lease = duration('leaseDuration');
   const renew = duration('renewDeadline');
@@ -67,7 +66,7 @@ function leaderElection(read: Read): PathFault[] {
   return findings;
 }
 
-/** Levels of a topology that is switched off cannot hurt: then these are warnings. */
+/** Checks topology levels. While topology is disabled, their faults are warnings. */
 function topology(read: Read): PathFault[] {
   const say = read('topologyAwareScheduling.enabled') === true ? error : warning;
   const levels = read('topologyAwareScheduling.levels');
@@ -153,7 +152,7 @@ function trustedAccounts(read: Read): PathFault[] {
   return findings;
 }
 
-/** @param actsFor profiles whose scheduler leaves preemption to Muster; undefined: nobody knows */
+/** Checks preemption. @param actsFor profiles whose scheduler leaves preemption to Muster; undefined: not known */
 function preemption(
   read: Read,
   enabled: readonly string[],
@@ -192,8 +191,8 @@ function notPositive(read: Read, key: string): PathFault[] {
 }
 
 /**
- * Everything the rules have to say about a document.
- * @param given.enabled names of the profiles that it comes to
+ * All faults that the rules find in a document.
+ * @param given.enabled names of the document's profiles
  */
 export function applyRules(
   document: unknown,

@@ -4,10 +4,10 @@ import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
 
-/** Kubernetes’ own scheduler: served in every configuration, listed or not. */
+/** Kubernetes’ own scheduler, which every configuration enables, listed or not. */
 const DEFAULT_SCHEDULER = 'default-scheduler';
 
-/** Names that were in use once, and what they are called now. */
+/** Former names of schedulers, with their current names. */
 const SCHEDULER_ALIASES: Readonly<Record<string, string>> = { 'grove-scheduler': 'kai-scheduler' };
 
 const PROFILES = ['scheduler', 'profiles'] as const;
@@ -20,8 +20,8 @@ const unsupported = (name: string, supported: readonly string[]): string => {
 };
 
 /**
- * Grove’s rules for profiles, on a list that nothing was added to. Profiles without a readable name are
- * passed over: the schema has reported them.
+ * Grove’s rules for profiles, on the list as written. Profiles without a valid name are skipped: the schema has reported
+ * them.
  */
 export function checkProfiles(
   given: {
@@ -60,7 +60,7 @@ export function checkProfiles(
 }
 
 interface Written {
-  /** Empty strings count as absent, as Helm charts leave them behind. */
+  /** Empty strings count as absent, since Helm charts produce them. */
   readonly schedulerName: string;
   readonly profiles: readonly WrittenProfile[];
   readonly defaultProfileName: string;
@@ -97,7 +97,7 @@ const place = (index: number, key: keyof WrittenProfile): PathFault['path'] => [
   key,
 ];
 
-/** What is wrong with profiles that bring their backend along, as far as the document alone shows. */
+/** Faults of profiles with a module, as far as the document alone shows them. */
 const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly string[]): PathFault[] =>
   profiles.flatMap(({ name = '', module, integrity }, index) => {
     if (module === undefined) {
@@ -121,7 +121,7 @@ const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly str
     ];
   });
 
-/** The short form beside the long one: allowed where both say the same. */
+/** Reports a short form that contradicts the long one; both may occur where they agree. */
 function contradictions(written: Written): PathFault[] {
   const { schedulerName, profiles, defaultProfileName } = written;
   const findings: PathFault[] = [];
@@ -145,7 +145,7 @@ function contradictions(written: Written): PathFault[] {
   return findings;
 }
 
-/** As Grove: appended at the end, so that the positions of the written profiles stay. */
+/** Appends `default-scheduler`, as Grove does, so that the positions of the written profiles stay. */
 function withDefaultScheduler(profiles: Written['profiles']): Written['profiles'] {
   const listed = profiles.some(({ name }) => name === DEFAULT_SCHEDULER);
   return listed ? profiles : [...profiles, { name: DEFAULT_SCHEDULER, config: {} }];
@@ -157,15 +157,15 @@ const finish = (profiles: Written['profiles'], defaultProfileName: string): Sche
 });
 
 /**
- * `schedulerName` and `scheduler` of a document, brought to one list, with everything that is wrong about
- * them. The list is only good where no finding is an error.
+ * The profiles of `schedulerName` and `scheduler`, with all faults of both. The list is valid only where no finding is an
+ * error.
  *
  * - Nothing given, or an empty list of profiles: `default-scheduler` alone, and it is the default.
  * - `schedulerName: x`: x and `default-scheduler`, and x is the default.
- * - `scheduler.profiles`: these and `default-scheduler`; the default is `defaultProfileName`, and where that
- *   is absent `default-scheduler`, even when only another one is listed.
+ * - `scheduler.profiles`: these and `default-scheduler`; the default is `defaultProfileName`, and where that is absent
+ *   `default-scheduler`, even when only another one is listed.
  *
- * @param builtIn names that need no module; a profile with one brings its name along
+ * @param builtIn names that need no module; a profile with a module adds its own name
  */
 export function resolveSchedulers(
   document: unknown,

@@ -15,7 +15,7 @@ import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
 import { workloadsSchema } from './workload-schema.ts';
 
-/** The document Muster and Grove share. */
+/** apiVersion of the configuration, which Muster and Grove share. */
 export const CONFIG_API_VERSION = 'operator.config.grove.io/v1alpha1';
 export const CONFIG_KIND = 'OperatorConfiguration';
 
@@ -124,7 +124,7 @@ const topologyLevel = z.strictObject({
   key: z.string().min(1, 'must not be empty').describe('The node label that tells its domains apart.'),
 });
 
-/** The document as written. Strict: a key that is not here is a fault. Rules across fields: rules.ts. */
+/** The document as written. An unknown key is a fault. Rules across fields are in rules.ts. */
 export const operatorConfigurationSchema = z.strictObject({
   apiVersion: z.literal(CONFIG_API_VERSION).describe('Version of this document.'),
   kind: z.literal(CONFIG_KIND).describe('Kind of this document.'),
@@ -228,5 +228,5 @@ export const operatorConfigurationSchema = z.strictObject({
   featureGates: featureGatesSchema,
 });
 
-/** What a file may contain, with every default filled in. */
+/** The document with every default filled in. */
 export type DefaultedDocument = z.output<typeof operatorConfigurationSchema>;

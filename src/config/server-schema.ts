@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** Port 0 asks the operating system for a free one, which is what tests want. */
+/** Port 0 lets the operating system choose a free one, for tests. */
 const port = () => z.int().min(0).max(65535);
 
 const bindAddress = () =>
@@ -109,7 +109,7 @@ const webhooks = z
   })
   .prefault({});
 
-/** `server`: where Muster listens. Grove’s ports 2750–2752 do not apply, see docs/configuration.md. */
+/** `server`: addresses and ports. Grove’s ports 2750–2752 do not apply, see docs/configuration.md. */
 export const serverSchema = z
   .strictObject({
     webhooks,

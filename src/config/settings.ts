@@ -3,37 +3,37 @@ import { type Json, type JsonObject, own, ownList, ownObject, ownString } from '
 import type { ConfigPath } from './config-fault.ts';
 import { operatorConfigurationSchema } from './schema.ts';
 
-/** One leaf of the document, read off the JSON Schema: everything that is derived from settings starts here. */
+/** One leaf of the document, from the JSON Schema: flags, variables and tables are derived from these. */
 export interface Setting {
   /** `server.webhooks.port`; inside a list `scheduler.profiles[].name`. */
   readonly path: string;
   readonly keys: readonly string[];
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'list' | 'map';
-  /** The only values it takes, where they are few. */
+  /** The allowed values, where they are an enumeration. */
   readonly values?: readonly Json[];
   readonly default?: Json;
   readonly required: boolean;
   readonly description: string;
-  /** Its environment variable; absent for lists of objects, maps, and the document’s own header. */
+  /** Its environment variable; absent for lists of objects, maps, apiVersion and kind. */
   readonly environment?: string;
 }
 
 /**
- * The JSON Schema (draft 2020-12) of the document as a person writes it: defaults are optional. Rules across
- * fields (rules.ts, schedulers.ts) are not in it, JSON Schema cannot say them.
+ * The JSON Schema (draft 2020-12) of the document as a person writes it: fields with defaults are optional. It lacks the
+ * rules across fields (rules.ts, schedulers.ts), which JSON Schema cannot express.
  */
 export function operatorConfigurationJsonSchema(): JsonObject {
   const schema = z.toJSONSchema(operatorConfigurationSchema, {
     io: 'input',
     target: 'draft-2020-12',
     override: ({ jsonSchema }) => {
-      // `default: {}` on a section says nothing that the defaults inside it do not.
+      // `default: {}` on a section is redundant beside the defaults inside of it.
       if (jsonSchema.type === 'object' && jsonSchema.properties !== undefined) delete jsonSchema.default;
     },
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    // A name, not an address: nothing is fetched from anywhere.
+    // A URN, so that no tool fetches it.
     $id: 'urn:muster:operator-configuration:v1alpha1',
     title: 'OperatorConfiguration',
     ...(JSON.parse(JSON.stringify(schema)) as JsonObject),
@@ -44,7 +44,7 @@ const HEADER = new Set(['apiVersion', 'kind', 'metadata']);
 
 const root = operatorConfigurationJsonSchema();
 
-/** `server.webhooks.serverCertDir` is MUSTER_SERVER_WEBHOOKS_SERVER_CERT_DIR. Derived, never kept by hand. */
+/** `server.webhooks.serverCertDir` is MUSTER_SERVER_WEBHOOKS_SERVER_CERT_DIR. Always derived, never listed by hand. */
 export function environmentName(keys: readonly string[]): string {
   const words = keys.map((key) =>
     key
@@ -103,7 +103,7 @@ function* leaves(
 /** Every setting, in the order of the schema. */
 export const settings: readonly Setting[] = [...leaves(root, [], '', false)];
 
-/** The keys that may stand directly under `path`; empty where any may. */
+/** The keys that are allowed directly under `path`; empty where any key is allowed. */
 export function knownKeys(path: ConfigPath): readonly string[] {
   let node: JsonObject | undefined = root;
   for (const step of path) {

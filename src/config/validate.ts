@@ -12,15 +12,15 @@ import { type DefaultedDocument, operatorConfigurationSchema } from './schema.ts
 import { knownKeys, settings } from './settings.ts';
 
 export interface ValidationOptions {
-  /** The names backends are registered under; the configuration knows none by itself. */
+  /** Names of the registered backends; the configuration itself knows none. */
   readonly supportedSchedulers: readonly string[];
-  /** Those of them whose gangs Muster may make room for; absent: `preemption.profiles` is not compared with them. */
+  /** Backends for whose gangs Muster may preempt; absent: `preemption.profiles` is not checked against them. */
   readonly actsFor?: readonly string[] | undefined;
-  /** Workloads whose gangs are made without `workloads`; absent: that is not compared with them. */
+  /** Kinds of workloads that are gangs without `workloads`; absent: `workloads` is not checked against them. */
   readonly workloads?: readonly KnownWorkload[] | undefined;
 }
 
-/** Free-form values keep their nulls; everywhere else null is what an empty line of YAML leaves behind. */
+/** Whether null is a value at this path. Elsewhere a null comes from a key without a value in YAML, and counts as absent. */
 const isFreeForm = (path: ConfigPath): boolean =>
   path[0] === 'metadata' ||
   path.at(-1) === 'matchLabels' ||
@@ -93,7 +93,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
   };
 }
 
-/** All faults of a parsed document at once, and the configuration where none of them is an error. */
+/** All faults of a parsed document, and the configuration where none of them is an error. */
 export function inspect(
   raw: unknown,
   options: ValidationOptions,

@@ -2,19 +2,19 @@ import { own, ownList, ownString, type Json } from '../json/json.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { error, type PathFault, type ConfigPath } from './config-fault.ts';
 
-/** A kind whose gangs Muster makes by itself: the configuration knows none. */
+/** A built-in kind of workload, which needs no entry in the configuration. */
 export interface KnownWorkload {
   readonly short: string;
   readonly group: string;
   readonly kind: string;
-  /** Whoever may control its Pods: `batch/Job`. */
+  /** Kinds that may control its Pods, such as `batch/Job`. */
   readonly controllers: readonly string[];
 }
 
-/** The longest `short` there is. */
+/** Maximal length of `short`. */
 const LONGEST_SHORT = 20;
 
-/** What the schema cannot say of `workloads`. */
+/** Faults of `workloads` that the schema cannot express. */
 export function workloadFaults(workloads: Json | undefined, known: readonly KnownWorkload[]): PathFault[] {
   if (!Array.isArray(workloads)) return [];
   const shorts = new Map(known.map(({ short, kind }) => [short, kind]));
@@ -69,8 +69,9 @@ export function workloadFaults(workloads: Json | undefined, known: readonly Know
 }
 
 /**
- * What the schema cannot say of a list of kinds: two of a kind, one without templates, names that nothing can be read from.
- * @param at where the list stands
+ * Faults of a list of kinds that the schema cannot express: a kind twice, a kind without templates, a template without the
+ * name of its component.
+ * @param at path of the list
  */
 export function kindFindings(kinds: Json | undefined, at: ConfigPath): PathFault[] {
   if (!Array.isArray(kinds)) return [];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isLabelKey } from '../k8s/name-syntax.ts';
 import { kindShape } from './kind-schema.ts';
 
-/** As the names of gangs begin: no dash in it, or two kinds could have gangs of one name. */
+/** Prefix of gangs' names. It has no dash, or two kinds could make gangs of one name. */
 const SHORT = /^[a-z][a-z0-9]{0,19}$/;
 const PLURAL = /^[a-z][a-z0-9]{0,62}$/;
 
@@ -12,7 +12,7 @@ const label = (description: string) =>
     .refine(isLabelKey, 'must be the key of a label such as "example.com/trainer"')
     .describe(description);
 
-/** Kinds of workloads whose Pods may be gangs by `muster.dev/gang`, beside those that Muster knows. */
+/** Kinds of workloads whose Pods may be gangs by `muster.dev/gang`, beside the built-in kinds. */
 export const workloadsSchema = z
   .array(
     z.strictObject({

@@ -1,35 +1,35 @@
 import { messageOf } from '../errors.ts';
 
-/** What a check came to, where it found nothing wrong. `note` is worth reading all the same. */
+/** The outcome of a check that found no fault; a `note` is worth reading all the same. */
 export type ConformanceOutcome =
   | { readonly state: 'passed'; readonly note?: string }
-  /** Nothing can be said, as the check of this name has failed. */
+  /** The check could not run, since the check named in `needs` failed. */
   | { readonly state: 'skipped'; readonly needs: string };
 
-/** One rule of the contract. Checks may be run in any order, each once or more often: each works once. */
+/** One rule of the contract. Checks are independent: they may run in any order, and more than once. */
 export interface ConformanceCheck {
-  /** Of the rule, such as `prepare-pure`. */
+  /** Name of the rule, such as `prepare-pure`. */
   readonly name: string;
   /** The rule, one sentence. */
   readonly rule: string;
-  /** @throws ConformanceFailure with the reason, where the rule is broken */
+  /** Runs the check. @throws ConformanceFailure with the reason, where the rule is broken */
   readonly run: () => Promise<ConformanceOutcome>;
 }
 
-/** A rule is broken; the message says how. */
+/** A broken rule; the message says how it is broken. */
 export class ConformanceFailure extends Error {
   override readonly name = 'ConformanceFailure';
 }
 
 export const broken = (reason: string): ConformanceFailure => new ConformanceFailure(reason);
 
-/** A check before it is known what is checked. */
+/** A rule, independent of the subject that it is checked on. */
 export interface ConformanceRule<Subject> {
   readonly name: string;
   readonly rule: string;
-  /** Names of rules without which this one says nothing. */
+  /** Names of rules that have to hold for this one to be checked. */
   readonly needs?: readonly string[];
-  /** @returns what is worth telling though nothing is wrong */
+  /** Checks the subject. @returns a note about a subject without fault */
   readonly look: (subject: Subject) => Promise<string | undefined> | string | undefined;
 }
 
@@ -39,8 +39,8 @@ export const textsOf = (rules: RuleTexts): RuleTexts => rules.map(({ name, rule 
 export type RuleTexts = readonly Pick<ConformanceCheck, 'name' | 'rule'>[];
 
 /**
- * The rules as checks of one subject. A check whose `needs` fail is skipped, so that one defect fails one check.
- * @param hung names of checks that did not come to an end elsewhere: they are not run again, and count as failed
+ * The rules as checks of one subject. A check is skipped where one of its `needs` fails, so that one defect fails one check.
+ * @param hung names of checks that did not end in an earlier thread: they count as failed and do not run again
  */
 export function checksOf<Subject>(
   rules: readonly ConformanceRule<Subject>[],

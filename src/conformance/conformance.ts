@@ -24,9 +24,9 @@ const RULES = [
 export const conformanceRules = textsOf(RULES);
 
 /**
- * What a backend has to keep to, as checks to be run one by one, in any test runner. Nothing is written anywhere, and no
- * cluster is needed; `settings.cluster` may be one, real or made up, for `init` to find something. A loop that never ends
- * stops the process that runs it: `muster conformance` runs these in a thread of their own, and passes on what `hung`.
+ * The contract of a backend as checks, for any test runner. Nothing is written anywhere, and no cluster is needed;
+ * `settings.cluster`, a real or a fake one, lets `init` find something. An endless loop of the backend stops the process:
+ * `muster conformance` runs the checks in a thread, and passes on `hung`.
  */
 export const conformanceChecks = (
   factory: BackendFactory,

@@ -10,7 +10,7 @@ import { reachedOutside } from './outside-world.ts';
 import { oddGangs, sampleGang, SHAPES, type StoredGang } from './sample-gangs.ts';
 import type { Subject } from './subject.ts';
 
-/** The first of the kit's gangs that a backend has nothing against; else what it has against the last. */
+/** The first sample gang for which the backend reports no fault; otherwise throws the faults of the last one. */
 export function takenGang(
   { given }: Subject,
   backend: Backend,
@@ -28,7 +28,7 @@ export function takenGang(
 const describe = ({ name, spec }: PodGang): string =>
   `PodGang ${JSON.stringify(name.slice(0, 20))} with ${spec.groups.length} groups`;
 
-/** Calls `ask` with each odd gang, and says for which one it threw. */
+/** Calls `ask` with each malformed gang, and fails with the gang for which it threw. */
 function neverThrows<T>(subject: Subject, ask: (gang: PodGang) => T): T[] {
   return oddGangs(subject.given.gang).map((gang) => {
     try {
@@ -132,7 +132,7 @@ export const gangRules: readonly ConformanceRule<Subject>[] = [
   },
 ];
 
-/** What may stand in a status that no schema has looked at. */
+/** Values of a status field that no schema has validated. */
 const ODD: readonly Json[] = [null, 0, '', 'x', true, [], {}, [null], [{}], [{ type: 1, message: {} }]];
 
 function oddObjects(): JsonObject[][] {

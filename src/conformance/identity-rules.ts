@@ -6,7 +6,7 @@ import type { BackendFacts, ClusterProbe } from '../backends/cluster.ts';
 import { broken, type ConformanceRule } from './check.ts';
 import { settled, type Subject } from './subject.ts';
 
-/** Without these no backend stands, and nothing else is worth asking. */
+/** Rules without which no other rule of a backend can be checked. */
 export const STANDS: readonly string[] = ['contract-version', 'backend-name', 'init'];
 
 const UNKNOWN_KEY = 'noBackendHasThisSetting';
@@ -103,7 +103,7 @@ export const identityRules: readonly ConformanceRule<Subject>[] = [
           notes.push(`${where} it is not ready: ${reason}`);
           continue;
         }
-        // Whatever the types say: a module may be plain JavaScript.
+        // A module may be plain JavaScript, so the types guarantee nothing.
         if (typeof facts?.version !== 'string' || facts.version === '')
           throw broken(`${where}: it resolves without a version: give { version: '…' }, what it will speak`);
         const { notices = [] } = facts;
@@ -120,7 +120,7 @@ export const identityRules: readonly ConformanceRule<Subject>[] = [
 
 const none = (): Promise<undefined> => Promise.resolve(undefined);
 
-/** A cluster that serves nothing. */
+/** A cluster that serves no API. */
 const emptyCluster: ClusterProbe = {
   versions: () => Promise.resolve([]),
   resources: none,

@@ -11,7 +11,7 @@ import type { OwnedObject, SyncContext } from '../backends/cluster.ts';
 import type { StoredGang } from './sample-gangs.ts';
 import { settled } from './subject.ts';
 
-/** What an API server does to one call. `lost`: it does what was asked, and the answer never comes. */
+/** Failures of one call to the API server. `a lost answer`: the write is carried out, and no answer comes. */
 export const TROUBLES = ['409 Conflict', '403 Forbidden', '500', 'a lost answer'] as const;
 export type CallFailure = (typeof TROUBLES)[number] | 'silence';
 
@@ -20,18 +20,18 @@ interface Stored {
   object: JsonObject;
 }
 
-/** As much of an API server as a backend's objects need, which has no schema, and gives trouble when told to. */
+/** An API server in memory, without schemas, for the objects of backends; one call can be made to fail. */
 export class MemoryCluster {
   /** Writes that were carried out, such as `create PodGroup ml/train`. */
   readonly writes: string[] = [];
-  /** How many calls there were. */
+  /** Number of calls so far. */
   calls = 0;
-  /** Trouble for the call of this number, from 0. */
+  /** The failure of one call, by the call's number from 0. */
   trouble: { readonly at: number; readonly what: CallFailure } | undefined;
   readonly #stored = new Map<string, Stored>();
   #version = 0;
 
-  /** What the backends' objects are written through. */
+  /** The client through which the backend's objects are written. */
   readonly client = {
     get: <T = KubeObject>({ resource, namespace, name }: Target, options?: KubeCallOptions): Promise<T> =>
       this.#call(options, () => this.#found(resource, namespace ?? '', name).object as T),
@@ -68,7 +68,7 @@ export class MemoryCluster {
       }),
   };
 
-  /** As a watch would have it. */
+  /** The object as a watch's cache would have it. */
   known(resource: Resource, namespace: string, name: string): JsonObject | undefined {
     return this.#stored.get(keyOf(resource, namespace, name))?.object;
   }
@@ -81,7 +81,7 @@ export class MemoryCluster {
       .filter((object) => controllerRefOf(object)?.uid === uid);
   }
 
-  /** Somebody else writes, past all counting. */
+  /** Changes every object as another client would; the change is not counted in `calls` and `writes`. */
   edit(change: (object: JsonObject) => JsonObject): void {
     for (const stored of this.#stored.values()) {
       this.#version += 1;
@@ -89,7 +89,7 @@ export class MemoryCluster {
     }
   }
 
-  /** All that a backend decides about, sorted: the same text for the same objects, however they came about. */
+  /** The labels, annotations and specs of all objects as sorted text, for comparisons. */
   picture(): string {
     const lines = [...this.#stored].map(([key, { object }]) => {
       const { labels, annotations } = ownObject(object, 'metadata') ?? {};
@@ -141,7 +141,7 @@ export class MemoryCluster {
   }
 }
 
-/** The hands that the loop gives a backend, over the cluster of the kit: the same code writes. */
+/** The context of a backend's operations, with the loop's own code writing to the kit's cluster. */
 export function contextOn(cluster: MemoryCluster, gang: StoredGang, signal: AbortSignal) {
   const applied: OwnedObject[] = [];
   const objects = new GangObjects(
@@ -165,7 +165,11 @@ export function contextOn(cluster: MemoryCluster, gang: StoredGang, signal: Abor
   return { context, applied };
 }
 
-/** @returns what it applied @throws what it throws, and where it does not end */
+/**
+ * Runs syncPodGang() once.
+ * @returns the objects that it applied
+ * @throws the backend's own error; Error where it does not end in time
+ */
 export async function sync(
   backend: Backend,
   cluster: MemoryCluster,
@@ -202,7 +206,7 @@ const withVersion = (object: JsonObject, version: number): JsonObject => ({
   metadata: { ...ownObject(object, 'metadata'), resourceVersion: String(version) },
 });
 
-/** RFC 7386. */
+/** JSON Merge Patch, RFC 7386. */
 function merged(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result: Record<string, Json> = { ...(isObject(target) ? target : {}) };

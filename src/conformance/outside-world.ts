@@ -9,7 +9,10 @@ import net from 'node:net';
 
 type Members = Record<string, unknown>;
 
-/** What reaches beyond a computation. Whole modules of I/O; of others only what is not the same every time. */
+/**
+ * Functions that a pure function may not call: whole modules of I/O, and single functions that return another value each
+ * time.
+ */
 const FORBIDDEN: readonly (readonly [name: string, owner: object, members?: readonly string[]])[] = [
   ['', globalThis, ['fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']],
   ['Math.', Math, ['random']],
@@ -27,9 +30,9 @@ const FORBIDDEN: readonly (readonly [name: string, owner: object, members?: read
 ];
 
 /**
- * Runs something while clock, chance, timers and I/O throw, and gives the names of those that it tried all the same,
- * sorted; also where it caught the error. Only what happens at once is seen, and only what is looked up then: a function
- * that was kept aside before goes unnoticed.
+ * Runs `work` while clock, randomness, timers and I/O throw. Only synchronous calls are seen, and only of functions that are
+ * looked up during the run: a function that was stored in a variable before is not noticed.
+ * @returns names of the functions that were called, sorted, even where `work` caught the error
  */
 export function reachedOutside(work: () => unknown): string[] {
   const tried = new Set<string>();
@@ -58,7 +61,7 @@ export function reachedOutside(work: () => unknown): string[] {
   try {
     work();
   } catch {
-    // What it throws is another rule's business.
+    // Errors of `work` are checked by another rule.
   } finally {
     for (const undo of restore.reverse()) undo();
     syncBuiltinESMExports();
@@ -69,7 +72,7 @@ export function reachedOutside(work: () => unknown): string[] {
 const functionsOf = (owner: object): string[] =>
   Object.keys(owner).filter((key) => !/^[A-Z]/.test(key) && typeof (owner as Members)[key] === 'function');
 
-/** Dates may be reckoned with; only the present is not known. */
+/** Dates with arguments work; only the current time throws. */
 function timelessDate(forbid: (name: string) => () => never): DateConstructor {
   return new Proxy(Date, {
     apply: forbid('Date'),

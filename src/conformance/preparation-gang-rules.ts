@@ -8,7 +8,7 @@ import { reachedOutside } from './outside-world.ts';
 import { hpcGang, type PreparationSubject } from './preparation-subject.ts';
 import { oddGangs } from './sample-gangs.ts';
 
-/** What Muster's account may make for a gang. */
+/** Kinds that Muster's account may create for a gang. */
 const KINDS = ['v1 ConfigMap', 'v1 Secret', 'v1 Service'];
 
 const titleOf = (object: JsonObject): string =>

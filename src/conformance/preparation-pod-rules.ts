@@ -16,7 +16,7 @@ import {
   withChanges,
 } from './prepare-checks.ts';
 
-/** The bare calls, with nothing of Muster's around them. */
+/** Calls of the preparation itself, without Muster's own changes to the Pod. */
 const callsOf = (subject: PreparationSubject): (() => unknown)[] =>
   subject.pods.map(
     ({ gang, member, pod }) =>
@@ -26,13 +26,13 @@ const callsOf = (subject: PreparationSubject): (() => unknown)[] =>
           .prepare(new ReceivedPod(pod, member.namespace), member, new JsonPodPatch(pod)),
   );
 
-/** The prepared Pod, as it comes by again. */
+/** The prepared Pod as the API server sends it again on reinvocation. */
 const stored = (one: PreparedPod): JsonObject =>
   JSON.parse(JSON.stringify(withChanges(one.pod, one))) as JsonObject;
 
 const COMES_OUT = ['prepare-throws', 'patch-surface'];
 
-/** What an HPCPolicy of another kind asks for: somebody else. */
+/** Fields of HPCPolicies that ask for other preparers. */
 const OTHERS: readonly JsonObject[] = [{ hpc: { manager: 'flux' } }, { torch: {} }];
 
 const wordsOf = (container: Json | undefined): Json[] =>

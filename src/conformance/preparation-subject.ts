@@ -14,22 +14,22 @@ import { broken } from './check.ts';
 import { sampleGang } from './sample-gangs.ts';
 import { Random, samplePod } from './sample-pods.ts';
 
-/** Under what a preparation is tried out. */
+/** The HPCPolicy and the Pods that a preparation is checked with. */
 export interface PreparationSettings {
-  /** `spec` of an HPCPolicy that asks for it. */
+  /** `spec` of an HPCPolicy that asks for the preparation. */
   readonly spec: JsonObject;
-  /** Fields of the container that its Pods have, such as what it asks for. */
+  /** Fields of the Pods' container, such as its resource requests. */
   readonly container?: JsonObject;
 }
 
-/** A Pod of a gang, as it comes to admission. */
+/** A gang's Pod before admission. */
 export interface GangsPod {
   readonly gang: PodGang;
   readonly member: Membership;
   readonly pod: JsonObject;
 }
 
-/** What became of it. */
+/** The Pod with the changes and faults of admission. */
 export interface PreparedPod extends GangsPod {
   readonly changes: readonly Change[];
   readonly faults: readonly Fault[];
@@ -39,10 +39,10 @@ const POLICY = 'sample';
 const GROUPS = { leader: 1, worker: 3 };
 const GANGS = ['train', 'x', `g${'-long'.repeat(11)}`] as const;
 const PODS = 200;
-/** What a shell, a templating language or a careless split would not leave as it is. */
+/** Arguments that a shell, a template or a naive split would change. */
 const WORDS = ['--', '', '$(HOME)', '*.toml', 'a b', "it's", '"', '\\', '-c', 'lmp'] as const;
 
-/** The preparation that is tried out, with Pods and gangs for it; the same ones each time. */
+/** The preparation that is checked, with the same Pods and gangs in every run. */
 export class PreparationSubject {
   readonly preparation: PreparerFactory;
   readonly policy: HpcPolicy;
@@ -58,7 +58,10 @@ export class PreparationSubject {
     this.pods = Array.from({ length: PODS }, () => gangsPod(random, container));
   }
 
-  /** @throws ConformanceFailure where the policy has faults or does not ask for it */
+  /**
+   * The preparer for a gang's Pods.
+   * @throws ConformanceFailure where the policy has faults or does not ask for the preparation
+   */
   preparerOf(gang: PodGang): Preparer {
     const [wrong] = this.#faults;
     if (wrong !== undefined)
@@ -69,7 +72,7 @@ export class PreparationSubject {
     return preparer;
   }
 
-  /** As admission prepares it, after a backend that leaves it alone. */
+  /** Prepares a Pod as admission does, after a backend that changes nothing. */
   prepared(one: GangsPod): PreparedPod {
     const { gang, member, pod } = one;
     const patch = new JsonPodPatch(pod);
@@ -78,7 +81,7 @@ export class PreparationSubject {
     return { ...one, faults, changes: faults.length === 0 ? patch.changes() : [] };
   }
 
-  /** All Pods, without those that are refused. */
+  /** All sample Pods as prepared, without those that are refused. */
   allPrepared(): PreparedPod[] {
     return this.pods.map((one) => this.prepared(one)).filter(({ faults }) => faults.length === 0);
   }
@@ -88,7 +91,7 @@ export class PreparationSubject {
   }
 }
 
-/** Where there is one key pair for a gang, all else of its objects follows from gang and policy. */
+/** A fixed certificate for each gang, so that a gang's objects depend on the gang and its policy alone. */
 const GIVEN: ObjectsGiven = { certificate: (gang) => `a certificate of ${gang}` };
 
 export const policyOf = (spec: JsonObject): ReturnType<typeof parseHpcPolicy> =>

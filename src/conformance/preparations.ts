@@ -11,7 +11,7 @@ const RULES = [...preparationPodRules, ...preparationGangRules];
 /** Name and text of every rule of a preparation, in their order. */
 export const preparationRules = textsOf(RULES);
 
-/** What a preparation has to keep to, as checks to be run one by one. No cluster is needed, and nothing is written. */
+/** The contract of a preparation as checks. No cluster is needed, and nothing is written. */
 export const preparationChecks = (
   preparation: PreparerFactory,
   settings: PreparationSettings,

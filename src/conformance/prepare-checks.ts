@@ -10,10 +10,10 @@ import { isPodRefused, type PatchSurface } from '../preparers/preparer.ts';
 import { broken } from './check.ts';
 import { reachedOutside } from './outside-world.ts';
 
-/** What backends and preparations keep to alike. Each call prepares a Pod, with nothing of Muster's around it. */
+/** Checks shared by backends and preparations; each call prepares one Pod without Muster's own changes. */
 type Calls = readonly (() => unknown)[];
 
-/** @param whose what follows a key that is Muster's */
+/** Checks the keys that a module declares. @param whose words that follow a key of Muster's in the message */
 export function checkKeys(
   { labels = [], annotations = [], gates = [] }: PatchSurface,
   whose = '',
@@ -44,7 +44,10 @@ export function checkPure(calls: Calls): undefined {
   if (tried.length > 0) throw broken(`it called ${[...new Set(tried)].join(', ')}`);
 }
 
-/** @param hint what follows where every Pod is refused */
+/**
+ * Checks that not every Pod is refused, and each refusal has a field and a reason.
+ * @param hint words that follow in the message
+ */
 export function checkRefusals(calls: Calls, hint = ''): undefined {
   const refusals = calls.flatMap((call) => {
     try {
@@ -60,7 +63,7 @@ export function checkRefusals(calls: Calls, hint = ''): undefined {
   if (refusals.length === calls.length) throw broken(`it refused every Pod (${refusals[0] ?? ''})${hint}`);
 }
 
-/** @param prepareAll by Muster's own patch, which refuses what was not declared */
+/** @param prepareAll prepares all Pods with Muster's own patch, which refuses fields that were not declared */
 export async function checkKeepsToSurface(prepareAll: () => unknown): Promise<undefined> {
   try {
     await prepareAll();
@@ -76,7 +79,7 @@ export const withChanges = (pod: JsonObject, { changes }: Pick<Decision, 'change
     structuredClone(changes.map(({ operation }) => operation)) as never,
   ).newDocument;
 
-/** What becomes of a Pod that is prepared already. @throws where it is not left as it is */
+/** Checks the outcome of preparing a prepared Pod. @throws ConformanceFailure where the Pod is refused or changed again */
 export function checkSecondPass({ faults: [fault], changes }: Pick<Decision, 'faults' | 'changes'>): void {
   if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
   const paths = changes.map(({ operation }) => operation.path);

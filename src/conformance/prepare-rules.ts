@@ -24,7 +24,7 @@ import { admitted, type Subject } from './subject.ts';
 
 const PODS = samplePods(200);
 
-/** The bare call, with nothing of Muster's around it. */
+/** Calls the backend itself, without Muster's own changes to the Pod. */
 function prepare(backend: Backend, pod: JsonObject): unknown {
   const namespace = ownString(own(pod, 'metadata'), 'namespace') ?? '';
   const reader = new ReceivedPod(pod, namespace);
@@ -37,7 +37,7 @@ async function callsOf(subject: Subject): Promise<(() => unknown)[]> {
   return PODS.map((pod) => () => prepare(backend, pod));
 }
 
-/** Pods, each with what was decided; those that the backend refuses are left out. */
+/** Sample Pods with their decisions, without the Pods that the backend refuses. */
 async function preparedPods(subject: Subject): Promise<{ pod: JsonObject; decision: Decision }[]> {
   const { policy } = await subject.enabled();
   return PODS.map((pod) => ({ pod, decision: admitted(pod, policy) })).filter(
@@ -163,12 +163,16 @@ export const prepareRules: readonly ConformanceRule<Subject>[] = [
   },
 ];
 
-/** Far above what noise can make of an honest backend: those that come with Muster are below 3. */
+/** Highest ratio that passes. Built-in backends are below 3, and noise does not bring an honest backend near this. */
 const MOST = 50;
 const ROUNDS = 9;
 const PODS_A_ROUND = 100;
 
-/** @returns the ratio, for people @throws ConformanceFailure above {@link MOST} */
+/**
+ * Compares the time of a Pod's admission with that of the built-in backend `default-scheduler`.
+ * @returns the ratio, for people
+ * @throws ConformanceFailure above {@link MOST}
+ */
 async function speedNote(subject: Subject, pod: JsonObject): Promise<string> {
   const { policy } = await subject.enabled();
   const { policy: usual } = await subject.enabled(builtInBackends[0]);
@@ -177,7 +181,7 @@ async function speedNote(subject: Subject, pod: JsonObject): Promise<string> {
     for (let count = 0; count < PODS_A_ROUND; count += 1) admitted(pod, under);
     return performance.now() - since;
   };
-  // In turns, and the best of each, so that what else the machine does hits neither more.
+  // Alternating rounds, the fastest of each: other load on the machine then affects both alike.
   const times = Array.from({ length: ROUNDS }, () => [round(usual), round(policy)] as const);
   const best = (side: 0 | 1): number => Math.min(...times.map((pair) => pair[side]));
   const ratio = best(1) / best(0);

@@ -17,9 +17,9 @@ const CLASS = 'spec.priorityClassName';
 const [ONE_BY_ONE, TOGETHER] = DISRUPTION_MODES;
 
 /**
- * What a gang says of priority and preemption comes to its scheduler, or its author is told that it does not. The class
- * itself every Pod gets from Muster, and of a policy that is not that of the class Muster warns: of these two the objects
- * only must not say something else.
+ * A gang's priority and preemption terms have to reach its scheduler, or its author has to be warned. Every Pod gets the
+ * PriorityClass from Muster, and Muster warns of a preemption policy that differs from the class's: the scheduler objects
+ * must only not contradict these two.
  */
 export const conformancePriorityRules: readonly ConformanceRule<Subject>[] = [
   {
@@ -32,7 +32,7 @@ export const conformancePriorityRules: readonly ConformanceRule<Subject>[] = [
       const costly = saying(plain, { [ANNOTATION_PREEMPTION_PRIORITY_CLASS]: 'precious' });
       const single = saying(plain, { [ANNOTATION_DISRUPTION_MODE]: ONE_BY_ONE });
       const whole = saying(plain, { [ANNOTATION_DISRUPTION_MODE]: TOGETHER });
-      // A scheduler does one or the other by itself, so the two cannot be alike in every way.
+      // A scheduler has one of both modes as its default, so at most one of them needs no object and no warning.
       if (!(await differ(backend, single, whole)))
         throw broken(
           `a gang with ${ANNOTATION_DISRUPTION_MODE} ${ONE_BY_ONE} and one with ${TOGETHER} get the same objects and the same warnings: ${WAY_OUT}`,
@@ -55,7 +55,7 @@ export const conformancePriorityRules: readonly ConformanceRule<Subject>[] = [
 
 const WAY_OUT = 'pass it on, or warn in validatePodGang() (unheardTerms() has the words)';
 
-/** The gang with a class of its own and these annotations. */
+/** The gang with a PriorityClass and these annotations. */
 const saying = (
   gang: StoredGang,
   annotations: Readonly<Record<string, string>>,
@@ -81,7 +81,7 @@ async function pictureOf(backend: Backend, gang: StoredGang): Promise<string> {
   return cluster.picture();
 }
 
-/** @returns how the class comes to the scheduler, where objects have none */
+/** Checks the class and the policy in the gang's objects. @returns a note where the objects name no class */
 async function namedRight(backend: Backend, gang: StoredGang): Promise<string | undefined> {
   const cluster = new MemoryCluster();
   const seen = new Set<string>();
@@ -106,7 +106,7 @@ async function namedRight(backend: Backend, gang: StoredGang): Promise<string | 
     : `its objects have no ${CLASS}: the class comes with the Pods`;
 }
 
-/** Every class and policy in an object, however deep. */
+/** Every PriorityClass and preemption policy in an object, at any depth. */
 function namedIn(value: Json): [field: 'priorityClassName' | 'preemptionPolicy', value: Json][] {
   if (Array.isArray(value)) return (value as readonly Json[]).flatMap(namedIn);
   if (!isObject(value)) return [];

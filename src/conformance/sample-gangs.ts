@@ -3,12 +3,12 @@ import type { PodGang } from '../api/pod-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import type { ConformanceSettings } from '../backends/backend.ts';
 
-/** A gang that has been stored. */
+/** A PodGang that the API server has stored. */
 export type StoredGang = PodGang & { readonly uid: string };
 
 type Groups = Readonly<Record<string, number>>;
 
-/** From gangs that a backend had better take to such as any takes. */
+/** Groups of the sample gangs: the last shape is the one that most backends accept. */
 export const SHAPES: readonly Groups[] = [{ worker: 2, leader: 1 }, { worker: 2 }];
 
 export function sampleGang(
@@ -36,7 +36,7 @@ const pack = (required: unknown, preferred: unknown): object => ({
   topologyConstraint: { packConstraint: { required, preferred } },
 });
 
-/** Gangs that got past admission one way or another, or are on their way to be refused by it. */
+/** Malformed gangs, as they come to a backend before admission has refused them or by a way around admission. */
 export const oddGangs = (given: ConformanceSettings['gang']): PodGang[] =>
   [
     {},

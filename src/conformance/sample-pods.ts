@@ -4,10 +4,10 @@ import type { JsonObject } from '../json/json.ts';
 const LONG = 'a-gang-whose-name-takes-up-all-of-the-63-characters-there-are-x';
 const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;
 const GROUPS = ['worker', 'leader', 'A.b_c', 'W'.repeat(63)] as const;
-/** Labels and annotations of others, with names that trip up careless code. */
+/** Keys of other programs' labels and annotations, with names that careless code mishandles. */
 const FOREIGN = ['app', '__proto__', 'constructor', 'example.com/a~b', 'toString'] as const;
 
-/** A Pod of a gang as the API server would send it. */
+/** A gang's Pod as the API server would send it. */
 export const samplePod = (
   gang: string,
   group: string,
@@ -28,7 +28,7 @@ export const samplePod = (
   },
 });
 
-/** Legal Pods of every kind; the same ones each time. */
+/** Valid Pods of every kind, the same ones in each run. */
 export function samplePods(count: number): JsonObject[] {
   const random = new Random(1);
   return Array.from({ length: count }, () => {
@@ -58,7 +58,7 @@ export function samplePods(count: number): JsonObject[] {
   });
 }
 
-/** A small random source (mulberry32): one seed, one history, so that what was found is found again. */
+/** A seeded random generator (mulberry32): a seed reproduces the whole sequence. */
 export class Random {
   #state: number;
 
@@ -66,7 +66,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0 to below `limit`. */
+  /** A random integer from 0 to below `limit`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -74,7 +74,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   }
 
-  /** Whether something happens that does in `percent` of all cases. */
+  /** True in `percent` of all cases. */
   chance(percent: number): boolean {
     return this.below(100) < percent;
   }

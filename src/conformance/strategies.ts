@@ -7,8 +7,8 @@ import { strategyRules, type StrategySubject } from './strategy-rules.ts';
 const DEADLINE_MS = 2_000;
 
 /**
- * What a plugin with strategies has to keep to, as checks to be run one by one, in any test runner; its `configure()` has
- * been called. As for backends, `muster conformance` runs them in a thread of their own, and passes on what `hung`.
+ * The contract of a plugin with strategies as checks, for any test runner; `configure()` has to be called before. An endless
+ * loop of the plugin stops the process: `muster conformance` runs the checks in a thread, and passes on `hung`.
  */
 export const strategyChecks = (
   plugin: AssignReplicaPlugin,
@@ -28,7 +28,7 @@ const subjectOf = (plugin: AssignReplicaPlugin): StrategySubject => ({
   strategies: () => plugin.strategies(),
   deadlineMs: DEADLINE_MS,
   ask: async (strategy, { binding, clusters }) => {
-    // A copy of its own, as a process of its own would have it.
+    // A deep copy, since a plugin in its own process cannot change Muster's objects either.
     const given = JSON.parse(JSON.stringify(strategyQuestion(strategy, clusters, binding))) as ReturnType<
       typeof strategyQuestion
     >;

@@ -8,18 +8,22 @@ import { messageOf } from '../errors.ts';
 import { broken, type ConformanceRule } from './check.ts';
 import { samples, settledIn, describeSample, type Sample } from './strategy-samples.ts';
 
-/** Strategies that are tried out. */
+/** The strategies that are checked. */
 export interface StrategySubject {
   readonly name: string;
-  /** As `strategies()` gives them. */
+  /** Return value of the plugin's `strategies()`. */
   readonly strategies: () => unknown;
-  /** @returns its answer as JSON has it. @throws what it throws */
+  /**
+   * Asks the plugin.
+   * @returns the answer as JSON.
+   * @throws the plugin's own error
+   */
   readonly ask: (strategy: string, sample: Sample) => Promise<unknown>;
-  /** How long (ms) it may take: as long as Muster waits. */
+  /** How long (ms) an answer may take: as long as Muster waits. */
   readonly deadlineMs: number;
 }
 
-/** The first word of what is said of an answer that does not come. */
+/** Thrown where no answer comes within the deadline. */
 class Late extends Error {}
 
 export const strategyRules: readonly ConformanceRule<StrategySubject>[] = [
@@ -126,7 +130,7 @@ export const strategyRules: readonly ConformanceRule<StrategySubject>[] = [
 
 const SAMPLES = samples();
 
-/** Looks at every sample with every strategy. */
+/** Calls `look` with every sample and every strategy. */
 async function each(
   { strategies }: StrategySubject,
   look: (strategy: string, sample: Sample) => Promise<void>,
@@ -135,7 +139,7 @@ async function each(
     for (const sample of SAMPLES) await look(strategy, sample);
 }
 
-/** @throws Late, what it throws */
+/** Asks with the deadline. @throws Late after the deadline; the plugin's own error */
 async function asked(subject: StrategySubject, strategy: string, sample: Sample): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -160,13 +164,13 @@ async function targetsFor(subject: StrategySubject, strategy: string, sample: Sa
   }
 }
 
-/** @param when how it came to the second answer, in words */
+/** @param when circumstances of the second answer, for the message */
 function checkSame(first: Targets, second: Targets, when: string, sample: Sample): void {
   const [one, other] = [shown(first), shown(second)];
   if (one !== other) throw broken(`it gives ${one}, and ${when} ${other}, ${describeSample(sample)}`);
 }
 
-/** `m1 3, m2 5`, in the order of names. */
+/** `m1 3, m2 5`, sorted by name. */
 const shown = (targets: Targets): string =>
   [...targets]
     .sort((a, b) => (a.name < b.name ? -1 : 1))

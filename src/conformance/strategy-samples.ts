@@ -8,27 +8,27 @@ import { readMemberCluster } from '../fleet/assign/member.ts';
 import type { Assigner } from '../fleet/assign/assigner.ts';
 import { FieldReader } from '../k8s/field-reader.ts';
 
-/** A workload and the clusters that are left to choose from. */
+/** A binding and the candidate clusters for it. */
 export interface Sample {
   readonly binding: Binding;
   readonly clusters: readonly Candidate[];
-  /** Whether there is so much room that nobody can miss it. */
+  /** Whether the clusters have so much capacity that every strategy has to place the workload. */
   readonly ample: boolean;
 }
 
 interface Workload {
-  /** Of one template; of several by name. */
+  /** A number for one Pod template; by name for several. */
   readonly replicas: number | Readonly<Record<string, number>>;
-  /** As the annotation has it. */
+  /** Value of the annotation for the minimum. */
   readonly least?: string;
   readonly has?: Readonly<Record<string, number>>;
   readonly fresh?: boolean;
 }
 
-/** CPUs that are free, by cluster; each replica asks for one. */
+/** Free CPUs by cluster; each replica requests one. */
 type Rooms = Readonly<Record<string, number>>;
 
-/** Clusters with this name take nobody, and are never given. */
+/** Name of a cluster with a taint, which is no candidate. */
 const CORDONED = 'cordoned';
 const MANY = 1_000;
 const RANDOM = 40;
@@ -78,7 +78,7 @@ const FIXED: readonly (readonly [Workload, Rooms, boolean?])[] = [
   [{ replicas: 1_000, least: '500' }, ONE_AT_A_TIME],
 ];
 
-/** The same every time: who corrects a plugin wants to see that it helped. */
+/** Random samples with a fixed seed: the author of a plugin sees whether a correction helped. */
 function randomSamples(): Sample[] {
   let state = 20_260_101;
   const below = (end: number): number => {
@@ -133,7 +133,7 @@ function sampleOf(
   return { binding, clusters: candidatesOf(binding, rooms), ample };
 }
 
-/** What Muster's own filters leave of a fleet, by preference. */
+/** The clusters that pass Muster's own filters, in order of preference. */
 function candidatesOf(binding: Binding, rooms: Rooms): readonly Candidate[] {
   const members = Object.entries(rooms).map(([name, cpu]) =>
     read(
@@ -162,7 +162,7 @@ function candidatesOf(binding: Binding, rooms: Rooms): readonly Candidate[] {
   return given;
 }
 
-/** The same workload where it was put: what it has there is no longer free, and its own. */
+/** The same binding after its assignment: the replicas are placed, and their capacity is no longer free. */
 export function settledIn({ binding, clusters, ample }: Sample, targets: readonly TargetCluster[]): Sample {
   const had = (name: string): number => binding.clusters.find((one) => one.name === name)?.replicas ?? 0;
   const gets = (name: string): number => targets.find((one) => one.name === name)?.replicas ?? 0;

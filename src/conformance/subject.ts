@@ -7,25 +7,25 @@ import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } fr
 import { BackendRegistry } from '../backends/registry.ts';
 import { within } from '../kube/loop/deadline.ts';
 
-/** How long (ms) a call may take whose every question is answered at once. */
+/** How long (ms) a call may take while every request of it is answered at once. */
 const PATIENCE_MS = 2_000;
 
-/** What `work` comes to; an Error that names `what` where it comes to nothing. */
+/** The result of `work`; an Error that names `what` where `work` does not end in time. */
 export const settled = <T>(
   what: string,
   work: (signal: AbortSignal) => Promise<T>,
   ms: number = PATIENCE_MS,
 ): Promise<T> => within(what, ms, new AbortController().signal, work);
 
-/** A backend that looked at its cluster, enabled alone. */
+/** A backend after `init`, the only one that is enabled. */
 export interface Enabled {
   readonly backend: Backend;
   readonly policy: Policy;
-  /** Why its `init` failed. */
+  /** Why its `init` failed; undefined: it did not. */
   readonly notReady: string | undefined;
 }
 
-/** The backend that is checked. Every check gets instances of its own, so that none feels what another did. */
+/** The backend that is checked. Every check gets instances of its own, so that checks do not affect each other. */
 export class Subject {
   readonly factory: BackendFactory;
   readonly settings: BackendSettings;
@@ -37,7 +37,7 @@ export class Subject {
     this.settings = { config: given.config ?? {}, topology: given.topology ?? NO_TOPOLOGY };
   }
 
-  /** @throws MusterError as Muster would at start */
+  /** Creates the backend and calls `init`. @throws MusterError as Muster would at start */
   async enabled(factory = this.factory): Promise<Enabled> {
     const { config, topology } =
       factory === this.factory ? this.settings : { config: {}, topology: NO_TOPOLOGY };
@@ -62,7 +62,7 @@ export class Subject {
   }
 }
 
-/** The creation of a Pod, as the webhook decides about it. */
+/** Admission's decision on the creation of a Pod. */
 export function admitted(pod: JsonObject, policy: Policy): Decision {
   return orUntouched(mutatePod(requestOf(pod), policy));
 }

@@ -15,7 +15,7 @@ export interface Scene {
   readonly applied: readonly OwnedObject[];
 }
 
-/** A gang that the backend takes, under a name. */
+/** A gang that the backend accepts, under a given name. */
 export async function gangFor(subject: Subject, place?: { namespace?: string; name?: string }) {
   const { backend } = await subject.enabled();
   const gang = takenGang(subject, backend, place);
@@ -23,7 +23,7 @@ export async function gangFor(subject: Subject, place?: { namespace?: string; na
   return { backend, gang };
 }
 
-/** A cluster on which one gang was synced once. */
+/** A cluster after the first sync of one gang. */
 export async function synced(subject: Subject): Promise<Scene> {
   const { backend, gang } = await gangFor(subject);
   const cluster = new MemoryCluster();
@@ -33,7 +33,7 @@ export async function synced(subject: Subject): Promise<Scene> {
 
 export const named = ({ resource, name }: OwnedObject): string => `${resource.kind} ${name}`;
 
-/** How a picture of what there is differs from another, in one line. */
+/** The lines of a picture, one for each object. */
 const objectsIn = (picture: string): string[] => (picture === '' ? [] : picture.split('\n'));
 
 export const syncRules: readonly ConformanceRule<Subject>[] = [
@@ -175,7 +175,7 @@ export const syncRules: readonly ConformanceRule<Subject>[] = [
 ];
 
 export const ODD_NAMES = ['a.b-c.d', '0', 'x'.repeat(63)];
-/** Names that run into each other where they are joined without care. */
+/** Pairs of namespace and name that become equal when they are joined carelessly. */
 const NEIGHBOURS = [
   ['ml', 'train'],
   ['web', 'train'],

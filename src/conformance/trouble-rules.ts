@@ -10,13 +10,13 @@ import { samplePod } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';
 import { gangFor, ODD_NAMES, synced, type Scene } from './sync-rules.ts';
 
-/** So many calls of one sync get trouble, each in a run of its own. */
+/** Number of calls of one sync that fail, each in a run of its own. */
 const MOST_CALLS = 8;
-/** How long (ms) a backend is left waiting, and how long it may then take to give up. */
+/** How long (ms) a call stays unanswered, and how long (ms) a backend may take to end after the abort. */
 const SILENCE_MS = 20;
 const GIVE_UP_MS = 1_000;
 
-/** The same gang with one more Pod at least. */
+/** The gang with a higher minimum in its first group. */
 const grown = (gang: StoredGang): StoredGang => ({
   ...gang,
   spec: {
@@ -27,7 +27,7 @@ const grown = (gang: StoredGang): StoredGang => ({
   },
 });
 
-/** Before and after a change: an object is made, and it is patched. */
+/** A sync that creates the objects, and one that patches them after a change of the gang. */
 const STAGES = ['creating', 'updating'] as const;
 
 async function stage(subject: Subject, which: (typeof STAGES)[number]): Promise<Omit<Scene, 'applied'>> {
@@ -134,7 +134,7 @@ async function givesUp(backend: Backend, cluster: MemoryCluster, gang: StoredGan
   }
 }
 
-/** What a prepared Pod of a gang says, by place, and the names of the gang's objects. */
+/** The texts that a prepared Pod gains, by field, and the names of the gang's objects. */
 async function references(subject: Subject, name: string) {
   const { backend, gang } = await gangFor(subject, { name });
   const { policy } = await subject.enabled();

@@ -40,21 +40,21 @@ export interface ControllerOptions extends Pick<
   readonly settings: ControllerSettings & { readonly leaderElection: LeaderElectionSettings };
 }
 
-/** The loop: it watches on every replica and writes on the one that leads. */
+/** The running controllers: they watch on every replica and write on the one that leads. */
 export interface Loop {
-  /** For readiness: undefined once the caches are there, else what is missing. */
+  /** For readiness: undefined once the caches are listed, else what is missing. */
   check(): string | undefined;
-  /** What the watches know of where Pods and gangs stand, for admission. */
+  /** Looks up the backends of Pods and gangs, for admission. */
   readonly placement: GangLookup;
-  /** The cluster's PriorityClasses, for admission; on every replica. */
+  /** The cluster's PriorityClasses, for admission; cached on every replica. */
   readonly classes: PriorityClasses;
-  /** The cluster's HPCPolicies, for admission; undefined where they are not asked for. */
+  /** The cluster's HPCPolicies, for admission; undefined when HPCPolicies are not enabled. */
   readonly hpc: HpcPolicies | undefined;
-  /** Ends the work under way, gives the Lease up, closes the client. */
+  /** Ends the work in progress, gives the Lease up, closes the client. */
   stop(): Promise<void>;
 }
 
-/** @param list what is to run */
+/** @param list the controllers to run */
 export function startControllers(
   options: ControllerOptions,
   list: readonly ControllerFactory[] = controllers,
@@ -117,7 +117,7 @@ export function startControllers(
 }
 
 /**
- * Everything that Muster does in a cluster. A further controller is a folder here and a line in this list: it brings its
- * own watches, queue and metrics, and is started, led and stopped with the others.
+ * All controllers of a cluster. Adding a controller takes a folder here and a line in this list: each brings its own
+ * watches, queue and metrics, and is started, led and stopped with the others.
  */
 export const controllers: readonly ControllerFactory[] = [schedulerObjects, gangs, workloads, preemption];

@@ -9,7 +9,7 @@ import type { LeaderElectionSettings, Loop } from './controller.ts';
 import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/shared.ts';
 import { reportMemoryExceeded, observerFor } from './watch/observers.ts';
 
-/** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
+/** All controllers of a fleet, on Karmada's API server. Adding a controller takes a folder here and a line in this list. */
 const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];
 
 export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metrics' | 'now'> {
@@ -17,8 +17,8 @@ export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metr
 }
 
 /**
- * The loop of a fleet, with a Lease of its own beside the one of gangs: Karmada's API server is another than that of the
- * cluster in which Muster runs, and one of them may be away without the other.
+ * Starts the loop of a fleet, with its own Lease beside the one of the gangs' loop: Karmada's API server differs from
+ * that of the cluster that Muster runs in, and either may be unavailable alone.
  */
 export function startFleet(
   options: FleetOptions,
@@ -40,7 +40,7 @@ export function startFleet(
     },
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
-  // Namespaces there are others than those of the gangs' loop, which has the same heap.
+  // The fleet's Namespaces differ from those of the gangs' loop, and both loops share one heap.
   const room = new CacheMemory(memoryLimitsOf(getHeapStatistics().heap_size_limit / 2));
   reportMemoryExceeded(room, log, metrics);
   metrics.cachedFrom(() =>

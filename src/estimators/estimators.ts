@@ -3,11 +3,11 @@ import { Client, credentials, Metadata, status, type ChannelCredentials } from '
 import { messageOf } from '../errors.ts';
 import { decodeAnswer, encodeEstimateRequest, methods, type EstimateRequest } from './questions.ts';
 
-/** Where estimators are, and how they are spoken to. */
+/** The address of the estimators, and the connection settings. */
 export interface EstimatorSettings {
-  /** Host and port, with `{cluster}` where the name of the cluster stands. */
+  /** Host and port; `{cluster}` is replaced by the cluster's name. */
   readonly address: string;
-  /** All answers for one binding together have this long (ms). */
+  /** Timeout (ms) of all requests for one binding together. */
   readonly timeoutMs: number;
   /** Absent: without TLS. */
   readonly tls?:
@@ -19,23 +19,23 @@ export interface EstimatorSettings {
     | undefined;
 }
 
-/** Who hears of answers. Must not throw. */
+/** Reports answers to log and metrics. Must not throw. */
 export interface EstimatorObserver {
-  /** @param result `resting`: it was not asked, since it did not answer a moment ago */
+  /** @param result `resting`: the estimator was not asked because it failed to answer a moment ago */
   asked(result: 'answered' | 'failed' | 'resting'): void;
-  /** Told once for each rest. */
+  /** Called once for each pause of an estimator. */
   failed(cluster: string, why: string): void;
 }
 
-/** One that did not answer is left alone for so long (ms): nobody else waits for it then. */
+/** An estimator that failed to answer is not asked for this long (ms), so that no other binding waits for it. */
 const REST_MS = 30_000;
-/** Questions of one binding that are asked at a time. */
+/** Concurrent requests for one binding. */
 const AT_A_TIME = 32;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * The estimators of a fleet, one for each cluster. A connection is made when its cluster is asked for first, kept, and made
- * anew after a failure, with the certificates as they are then.
+ * The estimators of a fleet, one for each cluster. A connection is opened at a cluster's first request, kept, and
+ * opened again after a failure with the certificates of that time.
  */
 export class Estimators {
   readonly #settings: EstimatorSettings;
@@ -46,7 +46,7 @@ export class Estimators {
   readonly #resting = new Map<string, number>();
   #ended = false;
 
-  /** @param now the time in ms */
+  /** @param now returns milliseconds */
   constructor(settings: EstimatorSettings, observer: EstimatorObserver, now: () => number) {
     this.#settings = settings;
     this.#observer = observer;
@@ -54,8 +54,8 @@ export class Estimators {
   }
 
   /**
-   * Asks side by side. Never rejects.
-   * @returns an answer for each question, undefined where there is none
+   * Sends the requests concurrently. Never rejects.
+   * @returns an answer for each request, undefined where there is none
    */
   async ask(
     questions: readonly EstimateRequest[],
@@ -75,7 +75,7 @@ export class Estimators {
     return answers;
   }
 
-  /** A cluster that is gone is asked no more. */
+  /** Closes the connection of a cluster that is gone. */
   forget(cluster: string): void {
     this.#disconnect(cluster);
     for (const unit of ['replicas', 'sets'] as const) this.#resting.delete(keyOf(cluster, unit));
@@ -101,12 +101,12 @@ export class Estimators {
     } catch (error) {
       if (call.signal.aborted || this.#ended) return undefined;
       this.#observer.asked('failed');
-      // Several bindings may have waited for the same one.
+      // Several bindings may have waited for the same estimator: only the first failure is reported.
       if ((this.#resting.get(key) ?? 0) <= this.#now()) {
         this.#resting.set(key, this.#now() + REST_MS);
         this.#observer.failed(cluster, messageOf(error));
       }
-      // One that does not know the question may know others.
+      // An estimator that does not implement this method may implement others.
       if (codeOf(error) !== status.UNIMPLEMENTED) this.#disconnect(cluster);
       return undefined;
     }
@@ -159,7 +159,7 @@ interface Call {
 }
 
 const CHANNEL = {
-  // A connection of its own, which is closed with it.
+  // The subchannel is private to this connection and closed with it.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.service_config_disable_resolution': 1,

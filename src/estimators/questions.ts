@@ -2,32 +2,32 @@ import { isObject, own, ownList, ownString, type Json, type JsonObject } from '.
 import { formatCount } from '../k8s/quantity.ts';
 import { bytes, integer, integerIn, message, text, type Field } from './wire.ts';
 
-/** What a karmada-scheduler-estimator can be asked: the room in its cluster, as its nodes and quotas have it. */
+/** A request to a karmada-scheduler-estimator: the free capacity of its cluster, by its nodes and quotas. */
 export interface EstimateRequest {
   readonly cluster: string;
-  /** How many replicas of the one template fit, or how many times all templates with their replicas. */
+  /** Whether to count replicas of a single template, or sets of all templates with their replicas. */
   readonly unit: 'replicas' | 'sets';
-  /** Without one any Pod is meant. */
+  /** Empty: any Pod. */
   readonly templates: readonly EstimateComponent[];
 }
 
 export interface EstimateComponent {
   readonly name: string;
   readonly replicas: number;
-  /** Thousandths of `cpu`, whole units of all else. */
+  /** `cpu` in thousandths, other resources in whole units. */
   readonly requests: ReadonlyMap<string, number>;
   readonly needs?: { readonly nodeClaim?: JsonObject; readonly priorityClassName?: string };
 }
 
 const SERVICE = '/github.com.karmada_io.karmada.pkg.estimator.service.Estimator/';
 
-/** How a question is asked. */
+/** gRPC methods by unit. */
 export const methods = {
   replicas: `${SERVICE}MaxAvailableReplicas`,
   sets: `${SERVICE}MaxAvailableComponentSets`,
 } as const;
 
-/** @param namespace of the workload, whose quotas count */
+/** @param namespace of the workload; its quotas count */
 export function encodeEstimateRequest(
   { cluster, unit, templates }: EstimateRequest,
   namespace: string,
@@ -42,7 +42,7 @@ export function encodeEstimateRequest(
   return message(text(1, cluster), only === undefined ? [] : bytes(2, requirementsOf(only, namespace)));
 }
 
-/** What both answers say, each in its only field. A negative number: the estimator does not know. */
+/** Decodes the answer of both methods, which is in its only field. Negative: the estimator does not know. */
 export const decodeAnswer = (encoded: Buffer): number => integerIn(encoded, 1);
 
 const componentOf = (template: EstimateComponent): Buffer => {
@@ -63,13 +63,13 @@ const requirementsOf = (template: EstimateComponent, namespace: string): Buffer 
   );
 
 /**
- * What Karmada took for messages of Kubernetes until 1.17 has become bytes that hold the same, under a number of its own.
- * Both are sent: each side passes over what it does not know.
+ * Until Karmada 1.17 these fields held messages of Kubernetes; since then, bytes with the same content under another
+ * field number. Both are sent, since each version ignores the unknown one.
  */
 const inBoth = (numbers: readonly [until: number, since: number], value: Buffer): readonly Field[] =>
   numbers.map((number) => bytes(number, value));
 
-/** By the name of a resource a `resource.Quantity`. */
+/** A map from resource names to `resource.Quantity`. */
 const amounts = (
   numbers: readonly [number, number],
   requests: EstimateComponent['requests'],
@@ -78,7 +78,7 @@ const amounts = (
     inBoth(numbers, message(text(1, name), bytes(2, message(text(1, formatCount(name, count)))))),
   );
 
-/** Selector, affinity and tolerations of nodes. */
+/** Node selector, node affinity and tolerations of a template. */
 function claimOf({ needs }: EstimateComponent): readonly Field[] {
   const claim = needs?.nodeClaim;
   if (claim === undefined) return [];

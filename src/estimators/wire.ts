@@ -1,11 +1,11 @@
-/** Protocol buffers, as far as estimators speak them: strings, bytes, integers and messages. */
+/** The part of Protocol Buffers that estimators use: strings, bytes, integers and messages. */
 
 const VARINT = 0;
 const EIGHT_BYTES = 1;
 const BYTES = 2;
 const FOUR_BYTES = 5;
 
-/** A field of a message, encoded. */
+/** An encoded field of a message. */
 export type Field = Buffer;
 
 export const message = (...fields: readonly (Field | readonly Field[])[]): Buffer =>
@@ -14,14 +14,14 @@ export const message = (...fields: readonly (Field | readonly Field[])[]): Buffe
 export const bytes = (number: number, value: Buffer): Field =>
   Buffer.concat([varint(BigInt((number << 3) | BYTES)), varint(BigInt(value.length)), value]);
 
-/** Nothing where it is empty: then the other side reads it as empty. */
+/** An empty string is omitted: a missing field is decoded as empty. */
 export const text = (number: number, value: string): readonly Field[] =>
   value === '' ? [] : [bytes(number, Buffer.from(value))];
 
 export const integer = (number: number, value: number): readonly Field[] =>
   value === 0 ? [] : [message(varint(BigInt((number << 3) | VARINT)), varint(BigInt(value)))];
 
-/** Negative numbers are sent in 64 bits. */
+/** Negative numbers are encoded in 64 bits. */
 function varint(value: bigint): Buffer {
   const found: number[] = [];
   let left = BigInt.asUintN(64, value);
@@ -34,8 +34,8 @@ function varint(value: bigint): Buffer {
 }
 
 /**
- * An integer field of a message, 0 where it has none. All other fields are passed over.
- * @throws RangeError where the message is broken
+ * Decodes an integer field of a message, 0 when it is missing. Other fields are skipped.
+ * @throws RangeError when the message is malformed
  */
 export function integerIn(encoded: Buffer, number: number): number {
   let at = 0;

@@ -3,7 +3,7 @@ import { templatesOf } from '../workloads/components.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { WorkloadReading } from '../workloads/workload-reading.ts';
 
-/** An object that the Pods of a workload need beside them. */
+/** An object that the Pods of a workload need in their cluster. */
 export interface Dependency {
   readonly apiVersion: string;
   readonly kind: string;
@@ -11,10 +11,10 @@ export interface Dependency {
   readonly name: string;
 }
 
-/** Every namespace has these by itself. */
+/** Objects that exist in every namespace. */
 const EVERYWHERE = ['ConfigMap kube-root-ca.crt', 'ServiceAccount default'];
 
-/** What the Pod templates of a workload refer to by name, sorted; what they can do without is left out. */
+/** Objects that the Pod templates of a workload reference by name, sorted; optional references are left out. */
 export function dependenciesOf(object: JsonObject, kind: WorkloadKind): Dependency[] {
   const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
   const found = new Set<string>();
@@ -22,7 +22,8 @@ export function dependenciesOf(object: JsonObject, kind: WorkloadKind): Dependen
     const spec = ownObject(template, 'spec');
     if (spec !== undefined) inPod(spec, (what, name) => void (name && found.add(`${what} ${name}`)));
   }
-  // Claims that the workload's own controller makes have its name in theirs, and are made where it runs.
+  // Templates of claims are no dependencies: the workload's controller creates these claims in the member cluster.
+  // `volumeClaimName` references an existing claim.
   for (const volume of ownList(own(object, 'spec'), 'volumes') ?? []) {
     const claim = ownString(volume, 'volumeClaimName');
     if (claim && own(volume, 'volumeClaim') === undefined) found.add(`PersistentVolumeClaim ${claim}`);
@@ -66,7 +67,7 @@ function inVolume(volume: Json, tell: Tell): void {
     tell('ConfigMap', ownString(needed(own(projected, 'configMap')), 'name'));
     tell('Secret', ownString(needed(own(projected, 'secret')), 'name'));
   }
-  // Volumes of many kinds name a Secret in the same way: csi, iscsi, cephfs, flexVolume …
+  // Several volume kinds reference a Secret by the same key: csi, iscsi, cephfs, flexVolume …
   for (const key of isObject(volume) ? Object.keys(volume) : []) {
     for (const reference of ['secretRef', 'nodePublishSecretRef'])
       tell('Secret', ownString(own(own(volume, key), reference), 'name'));
@@ -85,6 +86,6 @@ function inContainer(container: Json, tell: Tell): void {
   }
 }
 
-/** A reference without which the Pod does not start. */
+/** A reference that the Pod needs to start: not marked as optional. */
 const needed = (reference: Json | undefined): JsonObject | undefined =>
   isObject(reference) && own(reference, 'optional') !== true ? reference : undefined;

@@ -3,9 +3,9 @@ import { path, valueAt } from '../workloads/path.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 
 /**
- * Whether a workload in a member cluster is as it should be. One that runs to its end is, until it has failed: waiting for
- * room is no failure, and whoever moves what is not healthy must not move a gang that waits. One that serves is when as
- * many are ready as are asked for.
+ * Whether a workload in a member cluster is healthy. A workload that runs to completion is healthy until it has failed:
+ * waiting for capacity is no failure, and Karmada must not move a waiting gang as unhealthy. A workload that serves is
+ * healthy when as many Pods are ready as its spec requests.
  */
 export function isHealthy(object: JsonObject, { health }: WorkloadKind): boolean {
   const { phases, conditions, ready = [] } = health;
@@ -32,7 +32,7 @@ const isTrue = (object: JsonObject, type: string): boolean =>
     (condition: Json) => ownString(condition, 'type') === type && ownString(condition, 'status') === 'True',
   );
 
-/** Its controller has not yet seen what is asked for: the numbers are of something else. */
+/** Whether the controller has not observed the current spec, so that the numbers in the status are outdated. */
 function isBehind(object: JsonObject): boolean {
   const generation = own(own(object, 'metadata'), 'generation');
   const observed = own(own(object, 'status'), 'observedGeneration');

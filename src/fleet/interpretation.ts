@@ -5,10 +5,10 @@ import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { dependenciesOf, type Dependency } from './dependencies.ts';
 import { isHealthy } from './health.ts';
 
-/** Everything that a workload says of itself. */
+/** Facts about a workload for Karmada. */
 export interface Interpretation {
   readonly components: readonly Component[];
-  /** All Pods of it. */
+  /** Number of all Pods of the workload. */
   readonly replicas: number;
   readonly healthy: boolean;
   readonly dependencies: readonly Dependency[];

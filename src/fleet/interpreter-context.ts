@@ -6,26 +6,26 @@ import { BadRequest } from '../errors.ts';
 const CONTEXT_API_VERSION = 'config.karmada.io/v1alpha1';
 const CONTEXT_KIND = 'ResourceInterpreterContext';
 
-/** A request of Karmada's interpreter protocol, checked for as much as is relied on. */
+/** A request of Karmada's interpreter protocol. Only the fields that Muster uses are checked. */
 export interface InterpreterRequest {
   readonly uid: string;
   readonly operation: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** undefined where there is none; then the operation cannot be answered. */
+  /** undefined when the request has none; the operation fails then. */
   readonly object: JsonObject | undefined;
-  /** The object as the member cluster has it; for Retain only. */
+  /** The object in the member cluster; for Retain only. */
   readonly observed: JsonObject | undefined;
-  /** Always sent; of meaning for ReviseReplica only. */
+  /** Always present; used for ReviseReplica only. */
   readonly replicas: number;
   readonly aggregatedStatus: Json | undefined;
 }
 
-/** Karmada's are 36 characters. */
+/** Longest uid accepted; Karmada's have 36 characters. */
 const MAX_UID = 128;
 
-/** @throws {BadRequest} where there is nobody to answer: no context, or no uid in it */
+/** @throws {BadRequest} when no answer can be addressed: the body is no context or has no uid */
 export function parseContext(body: unknown): InterpreterRequest {
   const apiVersion = own(body, 'apiVersion');
   const kind = own(body, 'kind');
@@ -53,10 +53,10 @@ export function parseContext(body: unknown): InterpreterRequest {
   };
 }
 
-/** What an operation answers, beside that it went well. */
+/** Fields of an operation's successful answer. */
 export type Answered = Readonly<Record<string, unknown>>;
 
-/** The operations of a patch as the protocol carries them: none and no type where nothing changes. */
+/** JSON Patch operations in the protocol's format; no patch and no patch type when nothing changes. */
 export const patchAnswer = (operations: readonly WriteOperation[]): Answered =>
   operations.length === 0
     ? {}
@@ -70,6 +70,6 @@ const contextWith = (response: object): string =>
 export const renderAnswer = (uid: string, answered: Answered): string =>
   contextWith({ uid, successful: true, status: { code: 200 }, ...answered });
 
-/** A refusal: Karmada shows its message in an Event. */
+/** A failed answer: Karmada shows its message in an Event. */
 export const renderRefusal = (uid: string, code: number, message: string): string =>
   contextWith({ uid, successful: false, status: { code, message: printable(message, 1024) } });

@@ -13,19 +13,19 @@ import {
 } from './interpreter-context.ts';
 import { COUNTING, operate, operations } from './operations.ts';
 
-/** Called with each answered request. Must not throw. @param refusal why there is no answer, where there is none */
+/** Called with each answered request. Must not throw. @param refusal the error message of a failed answer */
 export type InterpreterObserver = (
   request: InterpreterRequest,
   refusal: string | undefined,
   ms: number,
 ) => void;
 
-/** What the operations that count leave unread. */
+/** Fields that operations in {@link COUNTING} do not parse. */
 const CUT = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 
 /**
- * Karmada's resource interpreter for the workloads of `kinds`. What cannot be said of an object is said inside of the
- * answer, with its uid: Karmada shows no other message.
+ * Karmada's resource interpreter for the workloads of `kinds`. Errors about an object are returned inside of the answer with
+ * its uid, since Karmada shows no other message.
  */
 export const interpreterEndpoint = (
   kinds: readonly WorkloadKind[],
@@ -68,6 +68,6 @@ export const interpreterEndpoint = (
   };
 };
 
-/** The list of a kind's templates may be called `env` or `volumes`. */
+/** Whether the kind's list of templates is inside of an unparsed field: it may be called `env` or `volumes`. */
 const keepsTemplatesInUnread = ({ shapes = [] }: WorkloadKind): boolean =>
   shapes.some((shape) => shape.as === 'list' && leavesOut(ENVIRONMENT_AND_VOLUMES, shape.items));

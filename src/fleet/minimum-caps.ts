@@ -5,7 +5,7 @@ import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { WorkloadReading } from '../workloads/workload-reading.ts';
 import type { Edit } from './object-edits.ts';
 
-/** Brings minimums down to the number of Pods there are: above it nothing would ever start, and most kinds refuse it. */
+/** Lowers minimums to the number of Pods: with a higher minimum nothing would ever start, and most kinds reject it. */
 export function minimumCaps(object: JsonObject, kind: WorkloadKind): Edit[] {
   const reading = new WorkloadReading(object);
   const templates = templatesOf(object, kind, reading);

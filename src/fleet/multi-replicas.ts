@@ -10,25 +10,25 @@ import { MOST_PODS } from '../api/most-pods.ts';
 import { minimumCaps } from './minimum-caps.ts';
 import { withEdits, type Edit } from './object-edits.ts';
 
-/** One Pod template of a workload: how many Pods of it there are, how many must start together, what each needs. */
+/** One Pod template of a workload: its number of Pods, its minimum, and the requirements of a Pod. */
 export interface TemplateReplicas {
-  /** At most 32 characters, unique in its workload. */
+  /** Name of the template: at most 32 characters, unique in its workload. */
   readonly name: string;
   readonly replicas: number;
   readonly minAvailable: number;
-  /** undefined where a Pod asks for nothing, or the workload does not say. */
+  /** undefined when a Pod has no requirements or the workload does not state them. */
   readonly requirements: Requirements | undefined;
 }
 
-/** How many Pods of a template there shall be. */
+/** A new number of Pods for a template. */
 export interface TemplateRevision {
   readonly templateName: string;
   readonly replicas: number;
 }
 
 /**
- * The Pod templates of a workload, in its order. A minimum is never told as the number of Pods: who sees only the minimum
- * can never place more.
+ * The Pod templates of a workload, in its order. `replicas` is always the full number and never the minimum, since a
+ * scheduler that gets only the minimum could never place more.
  * @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID
  */
 export const multiGetReplicas = (
@@ -44,8 +44,8 @@ const told = ({ name, replicas, minAvailable, requirements }: Component): Templa
 });
 
 /**
- * `object` with other numbers of Pods, and all else as it was: names that it does not have change nothing. A minimum that
- * would be above the number of Pods comes down to it, or nothing would ever start.
+ * A copy of `object` with new numbers of Pods. Unknown template names change nothing. A minimum above the new number of Pods
+ * is lowered to it, since nothing would ever start otherwise.
  * @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID, WORKLOAD_SCALE
  */
 export function multiReviseReplica(
@@ -57,7 +57,7 @@ export function multiReviseReplica(
   return withEdits(object, revisionEdits(object, componentsOf(object, kind), revisions, kind));
 }
 
-/** What has to be written for it. @throws MusterError WORKLOAD_SCALE */
+/** The edits for new numbers of Pods. @throws MusterError WORKLOAD_SCALE */
 export function revisionEdits(
   object: JsonObject,
   components: readonly Component[],

@@ -2,13 +2,13 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { pointerTo, type WriteOperation } from '../json/patch.ts';
 import { valueAt, type Path } from '../workloads/path.ts';
 
-/** A field and what it is to be. */
+/** A field and its new value. */
 export interface Edit {
   readonly path: Path;
   readonly value: Json;
 }
 
-/** `root` with the edits made, parents that are missing included. What is not named is the same as before. */
+/** A copy of `root` with the edits, which also create missing parents. Other parts are shared with `root`. */
 export function withEdits(root: JsonObject, edits: readonly Edit[]): JsonObject {
   return edits.reduce<JsonObject>((object, { path, value }) => set(object, path, value) as JsonObject, root);
 }
@@ -24,8 +24,8 @@ function set(into: Json | undefined, [step, ...rest]: Path, value: Json): Json {
 }
 
 /**
- * The same edits as operations on exactly this object: an operation under a missing parent would be refused as a whole,
- * so the parent is added with what belongs into it.
+ * The edits as JSON Patch operations for exactly this object. A missing parent is added together with its content, since an
+ * operation below a missing parent would make the whole patch fail.
  */
 export function operationsFor(root: JsonObject, edits: readonly Edit[]): WriteOperation[] {
   const operations: WriteOperation[] = [];
@@ -42,6 +42,6 @@ export function operationsFor(root: JsonObject, edits: readonly Edit[]): WriteOp
   return operations;
 }
 
-/** Whether `parent` can have a child of this name or position. */
+/** Whether `parent` can have a child with this key or position. */
 const takes = (parent: Json | undefined, step: string | number | undefined): boolean =>
   typeof step === 'number' ? Array.isArray(parent) : isObject(parent);

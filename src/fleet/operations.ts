@@ -15,14 +15,14 @@ import { totalReplicas } from './total-replicas.ts';
 
 type Operate = (object: JsonObject, kind: WorkloadKind, request: InterpreterRequest) => Answered;
 
-/** Those that look neither into the containers' environment nor into volumes, and copy nothing that could hold such lists. */
+/** Operations that read neither containers' environment nor volumes, and copy no field that may contain such lists. */
 export const COUNTING: ReadonlySet<string> = new Set([
   'InterpretReplica',
   'InterpretComponent',
   'InterpretHealth',
 ]);
 
-/** The operations of Karmada's resource interpreter. `Prune` is a word of its that nothing sends. */
+/** The operations of Karmada's resource interpreter. Karmada defines `Prune` too, but never sends it. */
 export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>([
   [
     'InterpretReplica',
@@ -62,8 +62,8 @@ export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>
 ]);
 
 /**
- * The number of Pods for one cluster. Karmada asks for 0 of every workload that it knows by components, for each of its
- * clusters: for a kind with several templates that means that nothing is to change, or every gang would be scaled to nothing.
+ * Sets the number of Pods for one cluster. For a workload with components Karmada requests 0 in each of its clusters; for a
+ * kind with several templates 0 is therefore no change, or every gang would be scaled to nothing.
  */
 function revised(object: JsonObject, kind: WorkloadKind, replicas: number): WriteOperation[] {
   if (isMultiTemplate(kind) && replicas === 0) return [];

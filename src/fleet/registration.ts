@@ -8,9 +8,9 @@ const ASKED = [
   'InterpretDependency',
 ];
 
-/** Never for a kind with several templates: Karmada asks for 0 Pods of each, in every cluster that it goes to. */
+/** Never registered for a kind with several templates: Karmada requests 0 Pods of such a workload in every cluster. */
 export const REVISING = 'ReviseReplica';
 
-/** What Karmada is to ask Muster of a kind with several templates. */
+/** The operations that Karmada should send to Muster for a kind with several templates. */
 export const operationsToRegister = ({ kept }: WorkloadKind): readonly string[] =>
   [kept.always, kept.filled, kept.templates].some((list) => list.length > 0) ? [...ASKED, 'Retain'] : ASKED;

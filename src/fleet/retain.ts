@@ -7,10 +7,10 @@ import { minimumCaps } from './minimum-caps.ts';
 import { withEdits, type Edit } from './object-edits.ts';
 
 /**
- * What `desired` has to take over from `observed`, the same workload as its member cluster has it: minimums that were
- * revised for that cluster, references and defaults that its controllers wrote, what a queue added to templates when it let
- * the job in. A minimum never stays above the number of Pods, and of a part whose number of Pods has changed not below its share
- * of the gang's.
+ * Edits that copy into `desired` the fields that the member cluster's object `observed` has to keep: minimums that were
+ * revised for that cluster, references and defaults that its controllers wrote, and fields that a queue added to templates
+ * when it admitted the job. A minimum never stays above the number of Pods; when the number of Pods in the cluster has
+ * changed, it also never stays below the cluster's share of the gang's minimum.
  */
 export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: WorkloadKind): Edit[] {
   const { kept } = kind;
@@ -34,9 +34,9 @@ export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: W
 }
 
 /**
- * The fields with the minimum of a gang that may be divided, where its part in this cluster has another number of Pods than
- * before. What is asked for is then the share of that number; with an older and lower one all parts together could start
- * with fewer Pods than the gang needs.
+ * Paths of the minimum of a gang that may be divided, when its number of Pods in this cluster has changed. The desired
+ * minimum is the share for the new number; with older, lower minimums the clusters together could start fewer Pods than the
+ * gang needs.
  */
 function sharesOf(desired: JsonObject, observed: JsonObject, kind: WorkloadKind): ReadonlySet<string> {
   const [wanted, ...others] = templatesOf(desired, kind, new WorkloadReading(desired));
@@ -50,13 +50,13 @@ const isGiven = (value: Json | undefined): value is Exclude<Json, null> =>
   value !== undefined && value !== null;
 
 interface Pair {
-  /** In the desired object. */
+  /** Path in the desired object. */
   readonly at: Path;
   readonly wanted: Json | undefined;
   readonly has: Json | undefined;
 }
 
-/** A field of both objects. Items of lists are the same where they have the same name, or none and the same position. */
+/** The values of a field in both objects. List items correspond by name, or by position when they have no name. */
 function pairs(desired: JsonObject, observed: JsonObject, pattern: Path): Pair[] {
   let found: Pair[] = [{ at: [], wanted: desired, has: observed }];
   for (const step of pattern) {
@@ -75,7 +75,7 @@ function pairs(desired: JsonObject, observed: JsonObject, pattern: Path): Pair[]
         : [];
     });
   }
-  // Where the parent is not asked for, neither is what is in it.
+  // Fields that the member's object lacks are not retained.
   return found.filter(({ at, has }) => has !== undefined && at.length > 0);
 }
 
@@ -89,7 +89,7 @@ function counterpart(item: Json, index: number, has: Json | undefined): Json | u
   return name === undefined ? list[index] : list.find((one) => nameOf(one) === name);
 }
 
-/** Keys that the member's template has beside those that are asked for, and tolerations behind them. */
+/** Copies keys that only the member's template has, and appends its additional tolerations. */
 function inTemplate(
   wanted: JsonObject,
   has: JsonObject,

@@ -1,19 +1,21 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 
-/** What one cluster tells of its copy of a workload. */
+/** Status of a workload in one cluster. */
 export interface ClusterStatus {
   readonly clusterName: string;
-  /** undefined where nothing has been collected yet. */
+  /** undefined while Karmada has collected none. */
   readonly status: JsonObject | undefined;
 }
 
-/** Karmada writes into each copy which generation of the template it was made from. */
+/** Annotation by Karmada on each copy of a workload: the generation of the template that it was made from. */
 const TEMPLATE_GENERATION = 'resourcetemplate.karmada.io/generation';
-/** With these a cluster tells whether its controller has seen what is asked for. They are no part of the status. */
+/**
+ * Fields that show whether a cluster's controller has observed the current spec. They are not part of the workload's status.
+ */
 const GENERATIONS = ['generation', 'resourceTemplateGeneration'];
 
-/** What is collected of a workload in a member cluster: its status, and which generation it speaks of. */
+/** The collected status of a workload in a member cluster, with the generation that it belongs to. */
 export function reflectedStatus(object: JsonObject): JsonObject {
   const status = ownObject(object, 'status') ?? {};
   if (typeof own(status, 'observedGeneration') !== 'number') return status;
@@ -28,9 +30,9 @@ export function reflectedStatus(object: JsonObject): JsonObject {
 }
 
 /**
- * The status of a workload from those of its clusters, whatever their order: that of the one it is in, as it is; of several
- * the sum of what is counted, the worst phase, conditions that hold for all (of failures: for any), and what all agree
- * about. undefined where no cluster says anything: what is known stays.
+ * The status of a workload from its clusters, in any order. A single cluster's status is used unchanged. For several
+ * clusters counts are added, the worst phase is used, conditions have to be True in all clusters (failures: in any), and
+ * other fields are kept when all clusters agree. undefined when no cluster reports a status: the known status stays.
  */
 export function aggregatedStatus(
   object: JsonObject,
@@ -60,14 +62,14 @@ export function aggregatedStatus(
   );
   const observed = observedGenerationOf(object, told, missing);
   if (observed !== undefined) return { ...rest, observedGeneration: observed };
-  // A cluster counts generations of its own.
+  // A cluster's observedGeneration counts that cluster's own generations, so the workload's previous value is kept.
   const before = own(own(object, 'status'), 'observedGeneration');
   return observedGeneration !== undefined && before !== undefined
     ? { ...rest, observedGeneration: before }
     : rest;
 }
 
-/** The template's generation once every cluster has seen it. */
+/** The template's generation once every cluster has observed it. */
 function observedGenerationOf(
   object: JsonObject,
   told: readonly { readonly status: JsonObject }[],
@@ -87,7 +89,7 @@ function observedGenerationOf(
   return seen ? wanted : undefined;
 }
 
-/** Conditions that are True as soon as they are anywhere. */
+/** Conditions that are True when one cluster reports True. */
 const OF_ANY = [
   'Failed',
   'FailureTarget',
@@ -101,7 +103,7 @@ const OF_ANY = [
 class Merging {
   readonly #kind: WorkloadKind;
   readonly #clusters: readonly string[];
-  /** Whether there are clusters that say nothing. */
+  /** Whether some cluster reports no status. */
   readonly #missing: boolean;
 
   constructor(kind: WorkloadKind, clusters: readonly string[], missing: boolean) {
@@ -144,7 +146,7 @@ class Merging {
     if (this.#missing) phases.push(waiting);
     const rank = (phase: string): number => {
       const known = order.indexOf(phase);
-      // A phase that is not in the list is shown rather than hidden behind a better one.
+      // An unknown phase ranks as the worst, so that it is shown.
       return known < 0 ? -1 : known;
     };
     return phases.reduce((worst, phase) => (rank(phase) < rank(worst) ? phase : worst));
@@ -164,7 +166,7 @@ class Merging {
       const odd = found.findIndex(isOdd);
       const at = odd < 0 ? found.findIndex((one) => one !== undefined) : odd;
       const deciding = found[at];
-      // Not yet true of all: a cluster has not said so, or says nothing.
+      // The condition is omitted while a cluster without a status may still contradict it.
       if (deciding === undefined || (odd < 0 && this.#missing && !bad.includes(type))) return [];
       const message = ownString(deciding, 'message');
       return [message ? { ...deciding, message: `${this.#clusters[at] ?? ''}: ${message}` } : deciding];
@@ -172,7 +174,7 @@ class Merging {
   }
 }
 
-/** Numbers added up, in objects by their keys. */
+/** The sum of numbers; of objects the sum for each key. */
 function sumOf(values: readonly (Json | undefined)[]): Json | undefined {
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length > 0) return numbers.reduce((sum, one) => sum + one, 0);
@@ -187,7 +189,7 @@ function sumOf(values: readonly (Json | undefined)[]): Json | undefined {
   );
 }
 
-/** The list that Karmada sends, as far as it can be read. */
+/** The readable items of the list that Karmada sends. */
 export const clusterStatuses = (list: Json | undefined): ClusterStatus[] =>
   (Array.isArray(list) ? (list as readonly Json[]) : []).filter(isObject).map((item) => ({
     clusterName: ownString(item, 'clusterName') ?? '',

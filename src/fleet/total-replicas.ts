@@ -2,15 +2,15 @@ import { raise, countOfText } from '../k8s/quantity.ts';
 import type { Component } from '../workloads/components.ts';
 import { requestText, type Requirements } from '../workloads/pod-requirements.ts';
 
-/** A workload as one template: all its Pods, and what each of them needs at most. */
+/** A workload as one template: all of its Pods, and the largest requirements of any Pod. */
 export interface TotalReplicas {
   readonly replicas: number;
   readonly requirements: Requirements | undefined;
 }
 
 /**
- * For who can count one template only. Of several, each amount is the largest that any needs, so that what is found to have
- * room has it; where a Pod may go is said only if all say the same.
+ * For callers that count one template only. Of several templates each amount is the largest, so a cluster that has capacity
+ * for the result has capacity for the workload; node requirements are included only when all templates agree.
  */
 export function totalReplicas(components: readonly Component[]): TotalReplicas {
   const used = components.filter(({ replicas }) => replicas > 0);

@@ -2,14 +2,14 @@ import { ANNOTATION_EXPECTED_PODS } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { printable, quoted } from '../text/printable.ts';
 
-/** As many entries as are read; more groups than this no API server stores. */
+/** The most entries that are read. No API server stores a PodGang with more groups than this. */
 const MAX_ENTRIES = 4096;
 const MAX_COUNT = 2_147_483_647;
 
 export interface ExpectedPods {
   /** One count per group, in the order of `spec.podgroups`; never below `minReplicas`. */
   readonly counts: readonly number[];
-  /** What is wrong with the annotation. A wrong entry is passed over: the minimum holds. */
+  /** Faults of the annotation. An entry with a fault is ignored, and the minimum holds. */
   readonly faults: readonly string[];
 }
 

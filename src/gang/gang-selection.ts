@@ -2,11 +2,11 @@ import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { EVERYTHING, takesEverything, unmetRequirement, type LabelSelector } from '../k8s/label-selector.ts';
 
-/** Which gangs are Muster's, as `controllers.podGang` of the configuration says. */
+/** Selects the gangs that are Muster's, as `controllers.podGang` of the configuration says. */
 export interface GangSelectors {
-  /** By the labels of the gang's Namespace. */
+  /** Matches the labels of the gang's Namespace. */
   readonly namespaceSelector: LabelSelector;
-  /** By the labels of the PodGang. */
+  /** Matches the labels of the PodGang. */
   readonly objectSelector: LabelSelector;
 }
 
@@ -16,8 +16,8 @@ type Labels = ReadonlyMap<string, string>;
 
 /**
  * Why a gang is not selected; undefined where it is.
- * @param namespaceLabels undefined where the Namespace is not known (yet): selected only where nothing is asked of it
- * @param gangLabels undefined where there is no PodGang: only its Namespace decides then
+ * @param namespaceLabels undefined where the Namespace is not known (yet): then only an empty selector matches
+ * @param gangLabels undefined where there is no PodGang: then the Namespace alone decides
  */
 export function notSelected(
   { namespaceSelector, objectSelector }: GangSelectors,

@@ -26,7 +26,7 @@ export const claimsGang = (label: ReadLabel): boolean => label(LABEL_POD_GANG) !
 /** A Pod with the label `muster.dev/gang`, whatever its value, asks to be put into the gang of its workload. */
 export const asksForGang = (label: ReadLabel): boolean => label(LABEL_GANG) !== undefined;
 
-/** Membership as the labels have it; `gang` and `group` are `''` where a label is missing or empty. */
+/** Reads the membership from labels; `gang` and `group` are `''` where a label is missing or empty. */
 export const membershipOf = (namespace: string, label: ReadLabel): Membership => ({
   namespace,
   gang: label(LABEL_POD_GANG) ?? '',

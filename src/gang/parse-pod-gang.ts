@@ -11,8 +11,8 @@ import type {
 } from '../api/pod-gang.ts';
 
 /**
- * A PodGang from JSON, with a fault for every field that is missing or of the wrong type. What could not be read
- * is given an empty value, so that the rules can go on and name every other fault in the same answer.
+ * Parses a PodGang from JSON, with a fault for every field that is missing or of the wrong type. Such a field gets an empty
+ * value, so that the rules can report all other faults in the same answer.
  */
 export function parsePodGang(object: JsonObject, namespace: string): { gang: PodGang; faults: Fault[] } {
   const read = new FaultReader();
@@ -46,7 +46,7 @@ export function parsePodGang(object: JsonObject, namespace: string): { gang: Pod
   return { gang, faults: read.faults };
 }
 
-/** The conditions of a PodGang's status, without complaint: the CRD's schema is the judge of their shape. */
+/** Reads the conditions of a PodGang's status, without faults: the CRD's schema checks their shape. */
 export function conditionsOf(object: JsonObject): Condition[] {
   const list = ownList(own(object, 'status'), 'conditions') ?? [];
   return list.filter(isObject).map((item) => {

@@ -10,7 +10,7 @@ import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './rec
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
 
-/** A PodGang as it came from the API server. What is malformed reads as empty: the loop never throws on an object. */
+/** Reads a PodGang from the API server. Malformed fields read as empty, so that the loop never throws on an object. */
 export function readGangRecord(object: JsonObject): GangRecord {
   const metadata = ownObject(object, 'metadata');
   const generation = own(metadata, 'generation');
@@ -29,7 +29,7 @@ export function readGangRecord(object: JsonObject): GangRecord {
   };
 }
 
-/** A Pod as it came from the API server, trimmed, so that a cache of 20,000 of them stays small. */
+/** Reads a Pod from the API server, trimmed so that a cache of 20,000 Pods stays small. */
 export function readPodRecord(object: JsonObject): PodRecord {
   const metadata = ownObject(object, 'metadata');
   const labels = ownObject(metadata, 'labels');
@@ -68,7 +68,10 @@ export function readPodRecord(object: JsonObject): PodRecord {
   };
 }
 
-/** A Pod that a node runs by itself, and only shows: no scheduler places it, so it is no gang's, whatever its labels. */
+/**
+ * Whether this is a mirror Pod, which a node runs by itself. No scheduler places it, so it is in no gang, whatever its
+ * labels.
+ */
 const isMirror = (metadata: JsonObject | undefined): boolean =>
   own(own(metadata, 'annotations'), ANNOTATION_MIRROR_POD) !== undefined;
 
@@ -81,7 +84,7 @@ function nativeGangOf(spec: JsonObject | undefined): string {
   return parts.join('/');
 }
 
-/** A Namespace as it came from the API server. */
+/** Reads a Namespace from the API server. */
 export function readNamespaceRecord(object: JsonObject): NamespaceRecord {
   const metadata = ownObject(object, 'metadata');
   return {

@@ -2,8 +2,8 @@ import type { PodGang } from '../api/pod-gang.ts';
 import type { PodOrigin } from '../api/pod-origin.ts';
 
 /**
- * What the loop has read before it judges: plain data, so that a test can make up any moment of any history.
- * Nothing here is asked of the API server again; whoever fills it says how fresh it is (`synced`).
+ * The state that the loop judges: plain data, so that a test can build any moment of any history. It is never read again
+ * from the API server; `synced` says whether it is complete.
  */
 export interface GangState {
   /** False until every cache behind this state has been listed once: nothing is written before. */
@@ -19,23 +19,25 @@ export interface GangState {
   /** By the value of `grove.io/base-podgang`; a name that is not here counts as missing. */
   readonly baseGangs: ReadonlyMap<string, BaseGang | 'missing'>;
   readonly backend: BackendState;
-  /** Why Muster does not move this gang: it writes nothing to it then. undefined where it is Muster's. */
+  /** Why Muster writes nothing to this gang; undefined where the gang is Muster's. */
   readonly notOurs: NotOurs | undefined;
-  /** Whether the minimum of the gang's workload leaves out what its Pods have done already. */
+  /** Whether the minimum of the gang's workload leaves out Pods that have finished, as a Job's does. */
   readonly countsWhatIsLeft: boolean;
   /**
-   * Why nothing is known for certain in this namespace, in plain words: its objects have no room in memory. All stays as it
-   * is then. undefined where all of it is known.
+   * Why not all objects of this namespace are known, in plain words: they exceed the memory. Nothing is changed then.
+   * undefined where all are known.
    */
   readonly memoryExceeded?: string | undefined;
   /**
-   * When this process last wrote the gang's status; undefined if it has not. Only slows down the rewriting of
-   * messages, so that counting Pods as they come does not cost a write each.
+   * Milliseconds since 1970 at which this process last wrote the gang's status; undefined before its first write. It only
+   * delays rewrites of messages, so that each Pod that comes does not cost a write.
    */
   readonly lastStatusWrite: number | undefined;
 }
 
-/** A gang that another operator moves, as Grove's does, or that nobody moves, since the configuration does not select it. */
+/**
+ * A gang that another operator manages, such as Grove, or that is not managed, since the configuration does not select it.
+ */
 export interface NotOurs {
   readonly movedBy: 'another operator' | 'nobody';
   /** In plain words, for `muster status`. */
@@ -57,7 +59,7 @@ export interface GangRecord extends PodGang {
   readonly phase: string | undefined;
 }
 
-/** A Pod, trimmed to what the loop looks at. */
+/** A Pod, trimmed to the fields that the loop reads. */
 export interface PodRecord {
   readonly namespace: string;
   readonly name: string;
@@ -71,38 +73,41 @@ export interface PodRecord {
   readonly group: string;
   /** Value of `grove.io/base-podgang`. */
   readonly baseGang: string | undefined;
-  /** `spec.schedulerName`; absent where nobody looked. */
+  /** `spec.schedulerName`; absent where it was not read. */
   readonly schedulerName?: string | undefined;
-  /** Names in `spec.schedulingGates`, in their order: a JSON patch speaks of a gate by its position. */
+  /** Names in `spec.schedulingGates`, in order, since a JSON patch names a gate by its index. */
   readonly gates: readonly string[];
   /** `''` while unbound. */
   readonly nodeName: string;
-  /** The native gang that its spec names: a PodGroup, or of Kubernetes 1.35 `<Workload>/<group>`; `''` for none. */
+  /** The native gang that the spec names: a PodGroup, or `<Workload>/<group>` of Kubernetes 1.35; `''` for none. */
   readonly nativeGang?: string | undefined;
-  /** `spec.priorityClassName`, `''` where it names none; absent where nobody looked. */
+  /** `spec.priorityClassName`; `''` where the Pod names none; absent where it was not read. */
   readonly priorityClassName?: string | undefined;
-  /** `spec.priority`, which its class had when it was made; absent where nobody looked. */
+  /** `spec.priority`, the value of the class when the Pod was created; absent where it was not read. */
   readonly priority?: number | undefined;
-  /** By what it was prepared beside its backend, as its annotation has it; absent: by nothing. */
+  /** The annotation `muster.dev/prepared`; absent where no HPCPolicy prepared the Pod. */
   readonly prepared?: string | undefined;
-  /** `spec.subdomain` of a Pod that was prepared so. */
+  /** `spec.subdomain` of a Pod that an HPCPolicy prepared. */
   readonly subdomain?: string | undefined;
-  /** What a Pod that was prepared so calls itself: `spec.hostname`, or its name. */
+  /** Host name of a Pod that an HPCPolicy prepared: `spec.hostname`, or its name. */
   readonly hostname?: string | undefined;
-  /** Of its template, where Pods of two revisions are never of one gang at a time; absent: nobody says. */
+  /**
+   * Revision of the Pod's template, for kinds of workloads whose Pods of two revisions are never in one gang; absent for
+   * others.
+   */
   readonly revision?: string | undefined;
-  /** Of a leader whose workers are always made after it, and go with it; absent: it is none. */
+  /** Set for a leader whose workers are created after it and deleted with it. */
   readonly leads?: true;
-  /** How often its workload was restarted before it, as the workload says; absent: nobody says. */
+  /** How often the workload had been restarted before the Pod was created; absent where the workload does not count that. */
   readonly attempt?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;
-  /** The workload by which it is of its gang; absent where it names the gang itself, or nobody looked. */
+  /** The workload that puts the Pod into its gang; absent where the Pod names the gang itself, or this was not read. */
   readonly origin?: PodOrigin | undefined;
 }
 
-/** A Namespace, trimmed to what decides about the gangs in it. */
+/** A Namespace, trimmed to the fields that decide about its gangs. */
 export interface NamespaceRecord {
   /** Always empty: a Namespace is in none. */
   readonly namespace: '';
@@ -114,14 +119,14 @@ export interface NamespaceRecord {
   readonly deletionTimestamp: string | undefined;
 }
 
-/** The condition PodScheduled: what the scheduler says of this Pod. */
+/** The condition PodScheduled: the scheduler's report about this Pod. */
 export interface PodScheduled {
   readonly status: string;
   readonly reason: string | undefined;
   readonly message: string | undefined;
 }
 
-/** The gang that has to be scheduled first: its groups, and every Pod with its label. */
+/** The gang that has to be scheduled first: its groups, and all Pods with its label. */
 export interface BaseGang {
   readonly gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>;
   readonly pods: readonly PodRecord[];
@@ -129,7 +134,7 @@ export interface BaseGang {
   readonly schedulerName?: string | undefined;
 }
 
-/** How the scheduler counts, hence in which order gates come off. */
+/** The orders in which gates are removed, by how the scheduler counts Pods. */
 export const RELEASE_ORDERS = ['all-at-once', 'minimum-first', 'optional-groups-last'] as const;
 export type ReleaseOrder = (typeof RELEASE_ORDERS)[number];
 
@@ -138,15 +143,17 @@ export interface BackendState {
   /** `spec.schedulerName` of its Pods; absent where it is not known. */
   readonly schedulerName?: string | undefined;
   readonly ready: boolean;
-  /** Why it is not ready, in plain words. */
+  /** Why the backend is not ready, in plain words. */
   readonly reason?: string | undefined;
-  /** Whether the scheduler's own objects for this gang exist and are as its spec asks; true where a backend has none. */
+  /** Whether the scheduler's objects for this gang exist and match its spec; true for a backend without such objects. */
   readonly objectsExist: boolean;
-  /** Why they do not, where more is known than that they are not there yet. */
+  /** Why the objects do not exist, where more is known than that they are not created yet. */
   readonly objectsWait?: string | undefined;
-  /** What the scheduler says, in those objects, about why it does not place the gang. */
+  /** Why the scheduler does not place the gang, as it reports in those objects. */
   readonly schedulerMessage?: string | undefined;
   readonly releaseOrder: ReleaseOrder;
-  /** Whether the scheduler counts a Pod for its gang until it is gone, though it is being deleted; absent: it does not. */
+  /**
+   * Whether the scheduler counts a Pod for its gang until the Pod is gone, even while it is being deleted; absent: false.
+   */
   readonly countsEnding?: boolean;
 }

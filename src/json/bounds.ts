@@ -1,31 +1,28 @@
 import { plain, type Part } from './unread-lists.ts';
 
-/** Up to this many bytes nothing is looked at: whatever stands there takes at most 128 KiB and a quarter of a millisecond. */
+/** Documents up to this many bytes are not checked: parsing them takes at most 128 KiB and a quarter of a millisecond. */
 const UNBOUNDED_BYTES = 4 * 1024;
-/** Above this many each byte is looked at; between, only where a sample shows much structure. */
+/** Above this many bytes every byte is checked; below, only where a sample shows much structure. */
 export const SAMPLED_BYTES = 1024 * 1024;
-/** The sample: a window of so many bytes in each so many. */
+/** The sample: {@link WINDOW} bytes in every {@link STRIDE} bytes. */
 const WINDOW = 16;
 const STRIDE = 1024;
-/** A Pod with managedFields has 1 in 9. */
+/** Density above which every byte is checked. A Pod with managedFields has 1 in 9. */
 const SAMPLE_DENSITY = 1 / 7;
-/** Up to this many bytes a sample is of few windows: it has to show more before all is looked at. */
+/** Documents up to this many bytes give a small sample, which has to show a higher density. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Nesting: objects of Kubernetes have some ten levels, a schema within one some dozens. */
+/** Levels of nesting. Objects of Kubernetes have some ten, a schema in a CRD some dozens. */
 export const MAX_DEPTH = 256;
 export const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`;
-/**
- * Lists, objects and keys, for each byte. The densest that a large object can be is one of the shortest entries,
- * `{"name":"A"},`, over and over: 2 in 13.
- */
+/** Lists, objects and keys per byte. The densest large object repeats the shortest entry, `{"name":"A"},`: 2 in 13. */
 const MAX_DENSITY = 1 / 6;
 /**
- * Bytes of heap that one review may come to when it is parsed, by the prices below. Two objects of 1.5 MiB, the most that
- * etcd stores, come to 14 MiB where they consist of environment variables with names and values of some length.
+ * Bytes of heap that one review may take when it is parsed, by the sizes below. Two objects of 1.5 MiB, the most that etcd
+ * stores, take 14 MiB if they consist of environment variables with names and values of some length.
  */
 const MAX_HEAP_BYTES = 32 * 1024 * 1024;
-/** What V8 needs for each thing that a character of JSON stands for, at its dearest, in bytes. Strings cost their length. */
+/** The most bytes of heap that V8 needs for an object or list, a key and an item. A string takes its length. */
 const OBJECT_OR_LIST = 56;
 const KEY = 100;
 const ITEM = 16;
@@ -40,12 +37,12 @@ const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Tells why a JSON document must not be parsed, if it must not. `[[[…]]]` takes thirty times its own length of heap, and is
- * parsed for fifty times as long as an object of Kubernetes of that length, on the one thread that answers everybody. A
- * document that is no JSON is judged as well, since the parser fails only at its fault.
+ * Tells why a JSON document must not be parsed. `[[[…]]]` takes thirty times its length in heap, and fifty times as long to
+ * parse as an object of Kubernetes of the same length, on the one thread that answers all requests. Invalid JSON is checked
+ * as well, since the parser fails only when it reaches the error.
  *
- * Takes the document in pieces, as they come: what is refused need not be received to its end, and nobody waits for a look
- * at all of it.
+ * The document comes in pieces, as they are received: a refused document need not be received to its end, and other requests
+ * do not wait for a check of the whole.
  */
 export class JsonBounds {
   #length = 0;
@@ -54,7 +51,7 @@ export class JsonBounds {
   #keys = 0;
   #items = 0;
   #inString = false;
-  /** Whether the piece ended behind a backslash. */
+  /** Whether the last piece ended with a backslash that escapes the next character. */
   #escaped = false;
 
   /** @returns why the document is nested too deep, as soon as it is */
@@ -98,7 +95,7 @@ export class JsonBounds {
     return undefined;
   }
 
-  /** Why the document, as it stands, must not be parsed. */
+  /** Returns why the document must not be parsed; undefined where it may be. */
   verdict(): string | undefined {
     const things = this.#opened + this.#keys;
     if (things > this.#length * MAX_DENSITY) {
@@ -110,7 +107,7 @@ export class JsonBounds {
   }
 }
 
-/** The same for a document that is there as a whole. */
+/** Checks a whole document. @returns why it must not be parsed; undefined where it may be */
 export function tooMuchJson(bytes: Buffer): string | undefined {
   if (bytes.length <= UNBOUNDED_BYTES) return undefined;
   const enough = bytes.length <= SMALL_BYTES ? MAX_DENSITY : SAMPLE_DENSITY;
@@ -119,7 +116,7 @@ export function tooMuchJson(bytes: Buffer): string | undefined {
   return bounds.push(bytes) ?? bounds.verdict();
 }
 
-/** The same in steps, for one that is large. */
+/** Checks a large document in steps. @returns why it must not be parsed; undefined where it may be */
 export function* tooMuchInSteps(bytes: Buffer): Generator<void, string | undefined> {
   if (sampledDensity(bytes) <= SAMPLE_DENSITY) return undefined;
   const bounds = new JsonBounds();
@@ -133,8 +130,8 @@ export function* tooMuchInSteps(bytes: Buffer): Generator<void, string | undefin
 const STEP_BYTES = 128 * 1024;
 
 /**
- * Of the bytes in windows at places that no sender can foresee, the share that opens a list or object, or ends a key.
- * @param parts of the document; it is NaN where all of them are short
+ * The share of bytes that open a list or object, or end a key, in windows at random places that no sender can predict.
+ * @param parts parts of the document; the result is NaN where all of them are short
  */
 export function sampledDensity(
   bytes: Buffer,

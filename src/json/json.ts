@@ -1,7 +1,7 @@
 import { printable } from '../text/printable.ts';
 /**
- * Reading JSON that somebody else wrote. Keys are looked up with `Object.hasOwn`, so a label named
- * `__proto__` or `constructor` is a label like any other and nothing inherited is ever read.
+ * Reads JSON from untrusted sources. Keys are looked up with `Object.hasOwn`, so a label named `__proto__` or `constructor`
+ * is a label like any other and nothing inherited is ever read.
  */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -17,43 +17,44 @@ export function own(value: unknown, key: string): Json | undefined {
 }
 
 /**
- * `value` where it is an object. Fields whose names stand in our own source, and are none of `Object.prototype`, may be
- * read from it directly: nothing inherited can answer, and the engine makes such a read as fast as it gets.
+ * Returns `value` where it is an object. Fields whose names are constants of this source, and no names of
+ * `Object.prototype`, may be read from it directly: no inherited property has such a name, and V8 reads them fastest this
+ * way.
  */
 export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
 
-/** As {@link own}, where it is an object. */
+/** Returns the property as {@link own} does, where it is an object. */
 export function ownObject(value: unknown, key: string): JsonObject | undefined {
   const found = own(value, key);
   return isObject(found) ? found : undefined;
 }
 
-/** As {@link own}, where it is a string. */
+/** Returns the property as {@link own} does, where it is a string. */
 export function ownString(value: unknown, key: string): string | undefined {
   const found = own(value, key);
   return typeof found === 'string' ? found : undefined;
 }
 
-/** As {@link own}, where it is a list. */
+/** Returns the property as {@link own} does, where it is a list. */
 export function ownList(value: unknown, key: string): readonly Json[] | undefined {
   const found = own(value, key);
   return Array.isArray(found) ? (found as readonly Json[]) : undefined;
 }
 
-/** Letters, digits and signs that mean the same in JSON and on a terminal: all that a proper name is made of. */
+/** Letters, digits and signs that need no escaping in JSON or on a terminal, as in all proper names. */
 const PLAIN = /^[ !#-[\]-~]{0,256}$/;
 
 /**
- * A string as JSON. V8 serialises strings that were put together from others, as most of ours are, by a way of several
- * times the price; nearly all are plain names, and need no more than their quotes.
+ * Converts a string to JSON. V8 serialises concatenated strings, as most of Muster's are, several times slower than flat
+ * ones; nearly all are plain names that only need quotes.
  */
 export const jsonText = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** The same of what people read: printable, and not too long. */
+/** Converts a text for people to JSON: printable, and at most `maxRunes` long. */
 export const printableJson = (text: string, maxRunes?: number): string =>
   PLAIN.test(text) ? `"${text}"` : JSON.stringify(printable(text, maxRunes));
 
-/** What a text is as JSON, as people and programs keep it in annotations; undefined for what is none. */
+/** Parses JSON in a text, such as an annotation; undefined where the text is no JSON. */
 export function parsedJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

@@ -1,15 +1,20 @@
-/** One RFC 6902 operation. Only these are ever emitted: never `copy` or `move`, never a whole object. */
+/**
+ * One RFC 6902 operation of an admission response. Muster never sends `copy` or `move`, and never replaces a whole object.
+ */
 export type WriteOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string; readonly value?: never };
 
-/** What the loop writes: it may also test what its judgement rests on. A failed `test` is answered with 422. */
+/**
+ * An operation of the loop, which may also `test` what its decision rests on. The API server answers a failed `test` with
+ * 422.
+ */
 export type PatchOperation =
   WriteOperation | { readonly op: 'test'; readonly path: string; readonly value: unknown };
 
 const constants = new WeakSet();
 
-/** `value`, frozen with all that is in it, so that whoever meets it again knows it to be what it was. */
+/** Freezes `value` and all its parts, so that code that has seen it before knows that it has not changed. */
 export function constant<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) constant(inner);
   constants.add(value);
@@ -23,11 +28,11 @@ export const isConstant = (value: object): boolean => constants.has(value);
 export const pointer = (key: string): string =>
   key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 
-/** The pointer to what stands at the end of these keys and positions. */
+/** The JSON pointer for these keys and indexes. */
 export const pointerTo = (path: readonly (string | number)[]): string =>
   path.map((step) => `/${pointer(String(step))}`).join('');
 
-/** An operation with the reason for it, one clause, for people. */
+/** An operation, and the reason for it in one clause for people. */
 export interface Change {
   readonly operation: WriteOperation;
   readonly why: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { plain, type Part } from './unread-lists.ts';
 
-/** Bytes that are parsed at a time: about half a millisecond, at their dearest. */
+/** Bytes that are parsed at a time: half a millisecond at most. */
 const PIECE_BYTES = 32 * 1024;
 
 const QUOTE = 0x22;
@@ -14,23 +14,27 @@ const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
-/** The key under which a piece has what belongs to an object that was opened before. No sender can foresee it. */
+/**
+ * The key under which a piece holds the content of an object that an earlier piece opened. It is random, so that no sender
+ * can use it.
+ */
 const OPEN = `open-${randomBytes(16).toString('hex')}`;
 
 type Container = Record<string, unknown> | unknown[];
 
-/** It is nested deeper than it may be. */
+/** The document is nested too deep. */
 export class TooDeep extends Error {}
 
 /**
- * `JSON.parse` of a large document, piece by piece, so that others have their turn in between: a megabyte of small objects
- * holds the one thread for ten milliseconds.
+ * `JSON.parse` of a large document, piece by piece, so that other requests are handled in between: a megabyte of small
+ * objects takes ten milliseconds of the one thread.
  *
- * The document is cut at commas between values. Each piece becomes a document of its own by opening again what was open at
- * its beginning, and closing what is open at its end; what it holds is then put into what the pieces before have opened.
- * So V8 parses all of it, each comma has its value at either side, and what is no JSON as a whole is none in some piece.
+ * The document is cut at commas between values. Each piece is made a document of its own: the lists and objects that are
+ * open at its start are opened again, and those that are open at its end are closed. Its content is then added to the lists
+ * and objects that earlier pieces opened. V8 parses every byte and each comma has a value at either side, so a document that
+ * is no JSON fails in some piece.
  *
- * @param parts what is parsed: the document, or the document without the inside of some lists
+ * @param parts the parts to parse: the whole document, or the document without the content of some lists
  * @throws SyntaxError where it is no JSON; {@link TooDeep}
  */
 export function* parseInPieces(
@@ -84,7 +88,10 @@ export function* parseInPieces(
   return pieces.whole();
 }
 
-/** Not where the comma follows a bracket that opens: closed behind that, it would be a list or object of nothing. */
+/**
+ * Whether a value comes before the comma. After an opening bracket it does not, and a cut there would leave an empty list or
+ * object.
+ */
 function hasValueBefore(view: Uint8Array, comma: number): boolean {
   let index = comma - 1;
   while ((view[index] ?? COMMA) <= SPACE) index -= 1;
@@ -92,18 +99,18 @@ function hasValueBefore(view: Uint8Array, comma: number): boolean {
 }
 
 class Pieces {
-  /** Of each level that is open whether it is a list, and where the key begins under which its latest value is. */
+  /** For each open level whether it is a list, and the index in `bytes` of the key of its latest value. */
   readonly lists: boolean[] = [];
   readonly keys: number[] = [];
   readonly #bytes: Buffer;
   readonly #encoding: 'utf8' | 'latin1';
-  /** What was open when this piece began, outermost first. */
+  /** The lists and objects that were open at the start of this piece, outermost first. */
   #open: Container[] = [];
   #before = '';
   #text = '';
   #root: unknown;
   #begun = false;
-  /** Bytes of this piece so far. */
+  /** Bytes taken into this piece so far. */
   taken = 0;
 
   constructor(bytes: Buffer, encoding: 'utf8' | 'latin1') {
@@ -116,7 +123,7 @@ class Pieces {
     this.taken += end - start;
   }
 
-  /** @param lowest levels of what was open before that are open still */
+  /** Ends a piece. @param lowest how many of the levels that were open at its start have stayed open */
   end(depth: number, lowest: number): void {
     this.#parse(this.#closing(depth));
     this.#open.length = Math.min(this.#open.length, lowest);
@@ -153,7 +160,7 @@ class Pieces {
     }
   }
 
-  /** What is open on this level: the latest value of the level around it. */
+  /** The list or object that is open on this level: the latest value of the level around it. */
   #latest(level: number): Container {
     const around = this.#open[level - 1];
     if (around === undefined) return this.#root as Container;
@@ -174,7 +181,7 @@ class Pieces {
     return text;
   }
 
-  /** The innermost has a value before the comma at which was cut. */
+  /** Opens the levels again for the next piece. A 0 stands for the value before the comma at which the document was cut. */
   #opening(depth: number): string {
     let text = '';
     for (let level = 0; level < depth; level += 1) text += this.lists[level] === true ? '[' : `{"${OPEN}":`;
@@ -182,7 +189,7 @@ class Pieces {
   }
 }
 
-/** As `JSON.parse` would: `__proto__` is a key like any other. */
+/** Sets a property as `JSON.parse` does, for which `__proto__` is a key like any other. */
 function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

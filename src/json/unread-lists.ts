@@ -1,18 +1,21 @@
-/** Keys under which a list may be left out, as the API server writes them: compact JSON. With spaces they are not found. */
+/**
+ * Lists that may be left out of a document, by their keys. They are found only in compact JSON, as the API server writes it.
+ */
 export interface UnreadList {
   /**
-   * What is searched for, a part of each key's text. It begins with a rare character, since a search stops at each of its
-   * first ones, and has at most seven: longer ones are searched for by another way, which is slower here.
+   * The text to search for, a part of each key's text. It begins with a rare character, since the search stops at each
+   * occurrence of the first one. It has at most seven characters, since V8 searches longer ones by another, here slower,
+   * algorithm.
    */
   readonly needle: Buffer;
   readonly keys: readonly UnreadKey[];
 }
 
 interface UnreadKey {
-  /** The key, its colon and the bracket that opens the list, and what an item begins with where that is always the same. */
+  /** The key with its colon and the opening bracket, and the start of each item where all items start alike. */
   readonly text: Buffer;
   readonly needleAt: number;
-  /** Length of the text up to the bracket, with it. */
+  /** Length of the text up to and including the bracket. */
   readonly opened: number;
 }
 
@@ -25,14 +28,16 @@ const listsUnder = (keys: readonly string[], items: string, needle: string): Unr
   }),
 });
 
-/** In a Pod as an API server sends it up to half of the bytes: each item is an object with keys of its own. */
+/**
+ * `managedFields`: up to half of the bytes of a Pod from the API server, and costly to parse, since each item has many keys.
+ */
 export const MANAGED_FIELDS = listsUnder(['managedFields'], '', 'Fields"');
-/** Most of what a Pod's author writes. */
+/** `env`: most of what authors of Pods write. */
 export const ENVIRONMENT = listsUnder(['env'], '{"name', '[{"name');
-/** The same, and what is most of the rest of a large Pod. One search finds all three. */
+/** `env` and the other large lists of a Pod; one search finds all three. */
 export const ENVIRONMENT_AND_VOLUMES = listsUnder(['env', 'volumes', 'volumeMounts'], '{"name', '[{"name');
 
-/** @param field a path with dots, which a list of this name would end */
+/** Whether a list is left out. @param field a dotted path that ends with the list's name */
 export const leavesOut = ({ keys }: UnreadList, field: string): boolean =>
   keys.some(({ text }) => text.toString().startsWith(`"${field.slice(field.lastIndexOf('.') + 1)}":[`));
 
@@ -45,15 +50,15 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
 /**
- * The text of a JSON document with every list under one of `keys` emptied, as parsing such a list costs more than all
- * that is decided.
+ * Returns the text of a JSON document with every list under one of `keys` emptied, since parsing such a list costs more than
+ * the whole decision.
  *
- * What is taken out is only ever the inside of such a list, up to its own closing bracket. The key stands behind `{` or
- * `,`, which inside a string would need its quotes escaped, so no string is ever cut; all that is left is parsed, and a
- * document that was broken outside of the lists still is.
+ * Only the content of such a list is removed, up to its closing bracket. No string is ever cut: a key is found only after
+ * `{` or `,`, and inside a string its quotes would be escaped. Everything else is parsed, so a document that is invalid
+ * outside of the lists stays invalid.
  *
- * @param bytes valid UTF-8. Searched as bytes, which is several times faster than as a string; all that is looked for
- *   is ASCII, so no character is ever cut in two.
+ * @param bytes valid UTF-8. It is searched as bytes, several times faster than as a string; all searched texts are ASCII, so
+ *   no character is cut in two.
  * @param encoding `latin1` where all bytes are ASCII, which is faster
  */
 export function withoutLists(
@@ -68,8 +73,8 @@ export function withoutLists(
 }
 
 /**
- * The same for a large document, as the parts of it that are left, in steps: to search a megabyte in which the first
- * character of a key is everywhere takes twenty milliseconds.
+ * Returns the parts of a large document that are left, in steps: to search a megabyte that is full of the needle's first
+ * character takes twenty milliseconds.
  */
 export function* partsWithoutLists(
   bytes: Buffer,
@@ -84,7 +89,7 @@ export function* partsWithoutLists(
         yield;
         due = from + STEP_BYTES;
       }
-      // Also what begins in this step and ends in the next.
+      // The range also covers a needle that begins in this step and ends in the next.
       const at = bytes.subarray(0, due + needle.length - 1).indexOf(needle, from);
       from = at < 0 ? due : at + needle.length;
       const start = at < 0 ? undefined : startOfList(bytes, at, key);
@@ -110,7 +115,7 @@ function keptParts(bytes: Buffer, cuts: Part[]): Part[] {
   const parts: Part[] = [];
   let kept = 0;
   for (const { start, end } of cuts) {
-    // Within a list that is left out already.
+    // The key is inside a list that is left out already.
     if (start < kept) continue;
     parts.push({ start: kept, end: start });
     kept = end;
@@ -119,7 +124,7 @@ function keptParts(bytes: Buffer, cuts: Part[]): Part[] {
   return parts;
 }
 
-/** Of a document, from one byte to another. */
+/** A part of a document, from one byte to another. */
 export interface Part {
   readonly start: number;
   readonly end: number;
@@ -132,7 +137,7 @@ function findLists(bytes: Buffer, list: UnreadList, cuts: Part[]): void {
     const start = startOfList(bytes, at, list);
     if (start !== undefined) {
       const end = nextBracket(bytes, start) ?? endOfList(bytes, start);
-      // No JSON, whatever follows. To go on would look at all that follows once for each further such key.
+      // The list is never closed, so this is no JSON. To go on would scan the rest once for each further key.
       if (end < 0) return;
       if (end > start) cuts.push({ start, end });
       next = Math.max(next, end);
@@ -141,7 +146,7 @@ function findLists(bytes: Buffer, list: UnreadList, cuts: Part[]): void {
   }
 }
 
-/** Where the list begins that is under a key of these, behind its bracket, for a needle that was found. */
+/** The index after the opening bracket of the list, if the needle that was found belongs to one of these keys. */
 function startOfList(bytes: Buffer, needleAt: number, { keys }: UnreadList): number | undefined {
   for (const key of keys) {
     const at = needleAt - key.needleAt;
@@ -151,7 +156,7 @@ function startOfList(bytes: Buffer, needleAt: number, { keys }: UnreadList): num
 }
 
 function isKeyAt(bytes: Buffer, at: number, { text, opened }: UnreadKey): boolean {
-  // From the end of the key, in which keys differ; then what is behind its bracket.
+  // Compares backwards from the end of the key, where keys differ, then what follows the bracket.
   for (let index = opened - 1; index >= 0; index -= 1) {
     if (bytes[at + index] !== text[index]) return false;
   }
@@ -163,10 +168,9 @@ function isKeyAt(bytes: Buffer, at: number, { text, opened }: UnreadKey): boolea
 }
 
 /**
- * Where the list that is open at `start` closes, found by two native searches instead of looking at each byte: the next
- * bracket, where no further list is opened before it, and the next key follows. That this bracket is no part of a string,
- * and so closes the list, follows from that key: its first quote would otherwise be the end of that string, and in no
- * JSON document does a letter follow the end of a string.
+ * Finds where the list that is open at `start` closes by two native searches instead of a loop over all bytes: the next
+ * closing bracket, if no list opens before it and the next key follows it. The key proves that the bracket is not inside a
+ * string: otherwise the key's first quote would end that string, and in JSON no letter follows the end of a string.
  */
 function nextBracket(bytes: Buffer, start: number): number | undefined {
   const end = bytes.indexOf(CLOSE_LIST, start);
@@ -182,7 +186,7 @@ function nextBracket(bytes: Buffer, start: number): number | undefined {
 
 const isLetter = (byte = 0): boolean => (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a);
 
-/** Where the list that is open at `start` closes: the index of its bracket, or -1 where it does not. */
+/** The index of the bracket that closes the list open at `start`, or -1 where none does. */
 function endOfList(bytes: Buffer, start: number): number {
   const scan = { at: start, depth: 1, inString: false };
   scanOn(plain(bytes), scan, bytes.length);
@@ -200,7 +204,7 @@ function* endInSteps(bytes: Buffer, start: number): Generator<void, number> {
   return -1;
 }
 
-/** Goes on to the bracket that closes the list, or to `limit` and at most one character further. */
+/** Scans up to the bracket that closes the list, or to `limit` and at most one character beyond. */
 function scanOn(
   view: Uint8Array,
   scan: { at: number; depth: number; inString: boolean },
@@ -209,7 +213,7 @@ function scanOn(
   let { at, depth, inString } = scan;
   for (; at < limit; at += 1) {
     if (inString) {
-      // To the closing quote, or to the limit where there is none.
+      // Skips to the closing quote, or to the limit.
       for (; at < limit; at += 1) {
         const inside = view[at];
         if (inside === QUOTE) break;
@@ -231,9 +235,9 @@ function scanOn(
 }
 
 /**
- * A view of bytes for loops that look at each of them: reading a Buffer's takes twice the time. For such a loop the bytes
- * that it looks for are constants of its own file as well: V8 reads an imported one from memory each time, and a look at
- * half a megabyte took 1.4 times as long.
+ * A view of bytes for loops over each of them, since reading a Buffer's takes twice the time. For the same reason such a
+ * loop compares with constants of its own file: V8 reads imported ones from memory each time, which made a scan of half a
+ * megabyte take 1.4 times as long.
  */
 export const plain = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, length);

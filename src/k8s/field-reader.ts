@@ -5,16 +5,16 @@ import type { LabelSelector } from './label-selector.ts';
 
 /** Labels of an object. */
 export type Labels = ReadonlyMap<string, string>;
-/** Counts by resource: thousandths of `cpu`, whole units of all else. */
+/** Amounts by resource: thousandths of `cpu`, whole units of all others. */
 export type Resources = ReadonlyMap<string, number>;
 
-/** What is wrong with an object of a snapshot, so that nothing can be said of it. */
+/** An error of an object in a snapshot, because of which the object cannot be used. */
 export interface ObjectFault {
-  /** `Pod batch/worker-0`. */
+  /** The object, as `Pod batch/worker-0`. */
   readonly object: string;
-  /** `spec.containers[0].resources.requests.cpu`. */
+  /** The field, as `spec.containers[0].resources.requests.cpu`. */
   readonly field: string;
-  /** What is wrong, the rule, the way out. */
+  /** What is wrong, the rule and the way out. */
   readonly message: string;
 }
 
@@ -30,7 +30,7 @@ export function objectTitle(object: JsonObject, kind = ownString(object, 'kind')
 export class FieldFaults {
   readonly wrongs: Omit<ObjectFault, 'object'>[] = [];
 
-  /** @param field may end with a key that its author has made up */
+  /** Adds a fault. @param field may end with a key that a user has written */
   wrong(field: string, message: string): void {
     this.wrongs.push({ field: printable(field), message });
   }
@@ -49,7 +49,7 @@ export class FieldReader extends FieldFaults {
     return this.wrongs.map((one) => ({ object: this.#object, ...one }));
   }
 
-  /** `{cpu: 500m, memory: 1Gi}` as counts. */
+  /** Reads `{cpu: 500m, memory: 1Gi}` as amounts. */
   resources(value: Json | undefined, field: string): Map<string, number> {
     const counts = new Map<string, number>();
     for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
@@ -63,7 +63,7 @@ export class FieldReader extends FieldFaults {
     return counts;
   }
 
-  /** A quantity in billionths of its unit; undefined where it is none. */
+  /** Reads a quantity in billionths of its unit; undefined where the value is no quantity. */
   quantity(value: Json | undefined, field: string): bigint | undefined {
     const billionths = parseQuantity(value);
     if (billionths === undefined)
@@ -71,7 +71,7 @@ export class FieldReader extends FieldFaults {
     return billionths;
   }
 
-  /** An integer, or `fallback` where there is none. */
+  /** Reads an integer; `fallback` where the field is absent. */
   integer(value: Json | undefined, field: string, fallback: number): number {
     if (value === undefined || value === null) return fallback;
     if (typeof value === 'number' && Number.isInteger(value)) return value;
@@ -79,7 +79,7 @@ export class FieldReader extends FieldFaults {
     return fallback;
   }
 
-  /** A LabelSelector; undefined where there is none. */
+  /** Reads a LabelSelector; undefined where the field is absent. */
   selector(value: Json | undefined, field: string): LabelSelector | undefined {
     if (!isObject(value)) return undefined;
     return {
@@ -110,7 +110,7 @@ export class FieldReader extends FieldFaults {
 const countLimit = (resource: string): string =>
   resource === 'cpu' ? '9007199254740 cores' : '9007199254740991 (2^53 - 1)';
 
-/** A map of strings; what is none is left out, as the API server would have refused it. */
+/** Reads a map of strings. Other values are left out, since the API server would have refused them. */
 export const labelsOf = (value: Json | undefined): Labels =>
   new Map(
     (isObject(value) ? Object.entries(value) : []).flatMap(([key, text]) =>

@@ -1,5 +1,5 @@
 /**
- * A LabelSelector of Kubernetes (apimachinery `meta/v1`): every part of it has to hold, and an empty one takes
+ * A LabelSelector of Kubernetes (apimachinery `meta/v1`). All requirements have to hold; an empty selector selects
  * everything.
  */
 export interface LabelSelector {
@@ -10,7 +10,7 @@ export interface LabelSelector {
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Some for In and NotIn, none for the others. */
+  /** At least one value for In and NotIn, none for the other operators. */
   readonly values: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const EVERYTHING: LabelSelector = { matchLabels: {}, matchExpressions: []
 export const takesEverything = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   matchExpressions.length === 0 && Object.keys(matchLabels).length === 0;
 
-/** The first part of the selector that does not hold, in words that follow on "it"; undefined where all hold. */
+/** Describes the first requirement that the labels do not meet, in words that follow "it"; undefined where all hold. */
 export function unmetRequirement(
   { matchLabels, matchExpressions }: LabelSelector,
   labels: ReadonlyMap<string, string>,
@@ -42,7 +42,7 @@ export function unmetRequirement(
   return undefined;
 }
 
-/** A label that is not there is in no list, so NotIn holds for it, as in Kubernetes. */
+/** Whether the labels meet a requirement. NotIn also holds where the label is absent, as in Kubernetes. */
 export function holds(
   operator: LabelOperator,
   value: string | undefined,

@@ -1,12 +1,12 @@
 import { ownList, ownString, type Json } from '../json/json.ts';
 /**
- * Quantities of Kubernetes (`resource.Quantity`), exactly: digits with an optional fraction, and a suffix. They are kept
- * in billionths, the finest step that Kubernetes knows, so no amount is rounded before it has to be.
+ * Reads quantities of Kubernetes (`resource.Quantity`) exactly: digits with an optional fraction, and a suffix. They are
+ * kept in billionths, Kubernetes' smallest step, so that no amount is rounded too early.
  */
 const FORM = /^([+-]?)(\d+)?(?:\.(\d*))?(?:([KMGTPE])i|([numkMGTPE])|[eE]([+-]?\d{1,3}))?$/;
 const LONGEST = 64;
 
-/** Powers of ten of the decimal suffixes, of 1024 of the binary ones. */
+/** Exponents of 10 for the decimal suffixes, of 1024 for the binary ones. */
 const DECIMAL: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
@@ -23,8 +23,9 @@ const BILLION = 1_000_000_000n;
 const MILLION = 1_000_000n;
 
 /**
- * `text` in billionths of its unit, rounded away from zero as Kubernetes does; undefined where it is no quantity.
- * @param text a string, or a number as JSON has it
+ * Converts a quantity to billionths of its unit, rounded away from zero as Kubernetes does; undefined where `text` is no
+ * quantity.
+ * @param text a string or a number
  */
 export function parseQuantity(text: unknown): bigint | undefined {
   const written = typeof text === 'number' ? String(text) : text;
@@ -46,18 +47,18 @@ const dividedUp = (amount: bigint, by: bigint): bigint =>
   amount < 0n ? -((-amount + by - 1n) / by) : (amount + by - 1n) / by;
 
 /**
- * What a scheduler counts of a resource: thousandths of `cpu`, whole units of all else, rounded up; undefined where the
- * amount is negative or too large to count exactly (above 2^53 - 1).
+ * The amount of a resource as schedulers count it: thousandths of `cpu`, whole units of all others, rounded up; undefined
+ * where the amount is negative or too large to count exactly (above 2^53 - 1).
  */
 export function countOf(resource: string, billionths: bigint): number | undefined {
   const count = dividedUp(billionths, resource === 'cpu' ? MILLION : BILLION);
   return count >= 0n && count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : undefined;
 }
 
-/** As nearly all amounts are written that are no bytes. */
+/** Small whole numbers, the form of nearly all amounts that are not bytes. */
 const FEW_DIGITS = /^\d{1,9}$/;
 
-/** {@link countOf} of a quantity as it is written; undefined where it is none, too. */
+/** Returns {@link countOf} for a quantity as text; undefined also where the text is no quantity. */
 export function countOfText(resource: string, text: unknown): number | undefined {
   if (typeof text === 'string' && FEW_DIGITS.test(text))
     return resource === 'cpu' ? Number(text) * 1000 : Number(text);
@@ -65,7 +66,7 @@ export function countOfText(resource: string, text: unknown): number | undefined
   return billionths === undefined ? undefined : countOf(resource, billionths);
 }
 
-/** A count of {@link countOf} as a person writes it: `1500m`, `4`, `12Gi`. */
+/** Formats an amount of {@link countOf} for people: `1500m`, `4`, `12Gi`. */
 export function formatCount(resource: string, count: number): string {
   if (resource === 'cpu') return count % 1000 === 0 ? String(count / 1000) : `${count}m`;
   if (!isBytes(resource)) return String(count);
@@ -80,20 +81,20 @@ const BYTES = /^(?:memory|ephemeral-storage|hugepages-.*)$/;
 /** Whether the resource is counted in bytes. */
 export const isBytes = (resource: string): boolean => BYTES.test(resource);
 
-/** `into` with the counts of `more` added. */
+/** Adds the amounts of `more` to `into`. */
 export function add(into: Map<string, number>, more: ReadonlyMap<string, number>): void {
   for (const [name, count] of more) into.set(name, (into.get(name) ?? 0) + count);
 }
 
-/** `into` with each count at least as in `more`. */
+/** Raises each amount of `into` to at least that in `more`. */
 export function raise(into: Map<string, number>, more: ReadonlyMap<string, number>): void {
   for (const [name, count] of more) into.set(name, Math.max(into.get(name) ?? 0, count));
 }
 
 /**
- * What the containers of a Pod need at the same time: the containers and sidecars together, or more where an init
- * container needs more while it runs beside the sidecars started before it.
- * @param asks what one container needs
+ * What the containers of a Pod need at the same time: the sum of the containers and sidecars, or the need of an init
+ * container with the sidecars started before it where that is more.
+ * @param asks returns what one container needs
  */
 export function containerSum(
   spec: Json | undefined,

@@ -1,8 +1,8 @@
 import { own, ownString, type JsonObject } from '../json/json.ts';
 
-/** One kind of object, as the API server's paths name it. */
+/** A kind of object, as the API server's paths name it. */
 export interface Resource {
-  /** Empty for the core group. */
+  /** API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -10,7 +10,7 @@ export interface Resource {
   readonly namespaced: boolean;
 }
 
-/** `batch/v1` as its parts; the core group is empty. */
+/** Splits `batch/v1` into group and version; the core group is empty. */
 export function parseGroupVersion(apiVersion: string): Pick<Resource, 'group' | 'version'> {
   const slash = apiVersion.indexOf('/');
   return slash < 0
@@ -21,21 +21,24 @@ export function parseGroupVersion(apiVersion: string): Pick<Resource, 'group' | 
 export const groupVersionString = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** `metadata.name`; '' where there is none. */
+/** Returns `metadata.name`; '' where there is none. */
 export const objectName = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') ?? '';
 
-/** What a backend may ask of the cluster in `init`. Nothing here leaves anything behind. Errors pass through. */
+/**
+ * Requests to the cluster that a backend may make in `init`. None of them changes anything. Errors of the API server are
+ * thrown.
+ */
 export interface ClusterProbe {
-  /** Names of the versions that an API group serves, the preferred one first; empty where it serves none. */
+  /** Returns the versions that an API group serves, the preferred one first; empty where it serves none. */
   versions(group: string): Promise<readonly string[]>;
-  /** What `group/version` serves, subresources aside; undefined where it is not served. */
+  /** Returns the resources of `group/version` without subresources; undefined where the version is not served. */
   resources(
     groupVersion: string,
   ): Promise<readonly Pick<Resource, 'plural' | 'kind' | 'namespaced'>[] | undefined>;
-  /** The structural schema (`openAPIV3Schema`) of one served version of a CRD; undefined where there is none. */
+  /** Returns the structural schema (`openAPIV3Schema`) of a served version of a CRD; undefined where there is none. */
   crdSchema(crd: string, version: string): Promise<JsonObject | undefined>;
-  /** GET of any path; undefined for 404. */
+  /** GETs a path; undefined for 404. */
   read(path: string): Promise<JsonObject | undefined>;
-  /** The object as the API server would store it, by a dry run in Muster's own namespace. */
+  /** Returns the object as the API server would store it, by a dry run in Muster's own namespace. */
   dryRunCreate(resource: Resource, object: JsonObject): Promise<JsonObject>;
 }

@@ -1,6 +1,6 @@
 import { ownString, type Json } from '../json/json.ts';
 
-/** What keeps Pods off a node, or workloads off a cluster. */
+/** A taint of a node or a cluster. */
 export interface Taint {
   readonly key: string;
   readonly value: string;
@@ -14,7 +14,7 @@ export interface Toleration {
   readonly effect: string;
 }
 
-/** Entries of `tolerations`; what is not there is `''`. */
+/** Reads an entry of `tolerations`; an absent field is `''`. */
 export const tolerationOf = (one: Json): Toleration => ({
   key: ownString(one, 'key') ?? '',
   operator: ownString(one, 'operator') ?? '',
@@ -22,14 +22,14 @@ export const tolerationOf = (one: Json): Toleration => ({
   effect: ownString(one, 'effect') ?? '',
 });
 
-/** Entries of `taints`. */
+/** Reads an entry of `taints`. */
 export const taintOf = (one: Json): Taint => ({
   key: ownString(one, 'key') ?? '',
   value: ownString(one, 'value') ?? '',
   effect: ownString(one, 'effect') ?? '',
 });
 
-/** The first taint with one of the effects that nothing tolerates. */
+/** Returns the first taint with one of the effects that no toleration tolerates. */
 export const untolerated = (
   taints: readonly Taint[],
   tolerations: readonly Toleration[],
@@ -39,7 +39,7 @@ export const untolerated = (
 
 function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
-  // An empty key with Exists tolerates everything; with anything else the API server refuses it.
+  // An empty key with Exists tolerates every taint; the API server refuses an empty key with another operator.
   if (key !== '' && key !== taint.key) return false;
   return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === taint.value);
 }

@@ -1,10 +1,7 @@
-/** `metav1.Time`: RFC 3339 in whole seconds. */
+/** Formats milliseconds since 1970 as `metav1.Time`: RFC 3339 in whole seconds. */
 export const kubeTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 
-/**
- * Durations as Go, and so every Kubernetes component, writes them: `15s`, `1m30s`, `1.5h`. A number needs its
- * unit, `0` excepted.
- */
+/** Durations as Go and all Kubernetes components write them: `15s`, `1m30s`, `1.5h`. Every number but `0` needs a unit. */
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -18,12 +15,12 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
 
 const PART = String.raw`(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)`;
 
-/** What a Go duration looks like, anchored; goes into the JSON Schema. */
+/** The syntax of a Go duration, anchored; also used in the JSON Schema. */
 export const GO_DURATION = new RegExp(`^[-+]?(?:0|(?:${PART})+)$`);
 
 const ONE_PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 
-/** Milliseconds of a Go duration, fractions kept; undefined where `text` is none. */
+/** Converts a Go duration to milliseconds, with fractions; undefined where `text` is no duration. */
 export function parseGoDuration(text: string): number | undefined {
   if (!GO_DURATION.test(text)) return undefined;
   let milliseconds = 0;

@@ -3,7 +3,7 @@ import type { Resource } from '../k8s/resource.ts';
 import type { ClusterProbe, SyncContext } from '../backends/cluster.ts';
 import type { CallbackAnswer, SyncRequest } from './wire.ts';
 
-/** A callback that failed; by its number Muster finds the error that it threw. */
+/** A callback that failed; by its number Muster finds the error that the callback threw on Muster's side. */
 export class CallbackFailed extends Error {
   readonly number: number;
 
@@ -45,7 +45,7 @@ export class CallbackClient {
     else open?.reject(new CallbackFailed(number, failed));
   }
 
-  /** The call was given up: every open callback fails. */
+  /** Fails every open callback, since Muster has given the call up. */
   over(reason: string): void {
     const error = new Error(reason);
     this.#ending.abort(error);
@@ -62,7 +62,10 @@ export const probeOf = (callbacks: CallbackClient): ClusterProbe => ({
   dryRunCreate: (resource, object) => callbacks.call('dryRunCreate', resource, object),
 });
 
-/** @param given undefined for objects of the cluster, which belong to no gang */
+/**
+ * The context that a backend's operation receives.
+ * @param given undefined for objects of the cluster, which belong to no gang
+ */
 export const contextOf = (callbacks: CallbackClient, given: SyncRequest | undefined): SyncContext => {
   const owned = new Map<string, readonly JsonObject[]>(given?.owned);
   return {
@@ -72,7 +75,7 @@ export const contextOf = (callbacks: CallbackClient, given: SyncRequest | undefi
     apply: (object) => callbacks.call('apply', object),
     remove: (resource, name, despite) => callbacks.call('remove', resource, name, despite),
     read: (path) => callbacks.call('read', path),
-    // Not awaited: a warning that is lost fails no gang.
+    // Not awaited: a warning that is lost must not fail the gang.
     warn: (message) => void callbacks.call('warn', message).catch(() => undefined),
   };
 };

@@ -90,7 +90,7 @@ export const encodeGang = ({ namespace, name, labels, annotations, spec, conditi
 
 /**
  * The part of a Pod that a backend may read.
- * @param whole whether the backend declared that it reads the large lists, too
+ * @param whole whether the backend declared that it also reads the large lists
  */
 export const encodePod = ({ metadata, spec }: JsonObject, whole: boolean): JsonObject => ({
   metadata: only(metadata, ['name', 'labels', 'annotations']),
@@ -116,20 +116,20 @@ function only(value: Json | undefined, keys: readonly string[]): JsonObject {
 export const encodeOwned = (context: SyncContext, kinds: readonly Resource[]) =>
   kinds.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, context.owned(kind)] as const);
 
-/** What a module declares that it needs: the rights of its factory, and the kinds that it owns. */
+/** The rights that a module's factory declares, and the kinds that its backend owns. */
 export interface DeclaredAccess {
   readonly rights: readonly DeclaredRight[];
   readonly owns: readonly Resource[];
 }
 
-/** Paths of discovery, which anybody may read. */
+/** Paths of API discovery, which every user may read. */
 const DISCOVERY = /^\/(?:version|apis?|api\/[^/]+|apis\/[^/]+(?:\/[^/]+)?)\/?$/;
 const OBJECTS =
   /^\/(?:api|apis\/(?<group>[^/]+))\/[^/]+\/(?:namespaces\/[^/]+\/)?(?<plural>[^/]+)(?:\/(?<name>[^/]+)(?<below>\/.+)?)?\/?$/;
 
 /**
- * Limits a module's reads to what it declares, since Muster's account may read more; no module reads a Secret.
- * @throws Error that says what is to be declared
+ * Limits a module's reads to the rights that it declares, since Muster's account may read more; no module reads a Secret.
+ * @throws Error that names the right to declare
  */
 export function checkRead(path: string, declared: DeclaredAccess): void {
   const [place = ''] = path.split('?');
@@ -145,7 +145,10 @@ export function checkRead(path: string, declared: DeclaredAccess): void {
   throw undeclared(path, `declare it in its factory's rights, with the verb ${verb}`);
 }
 
-/** Limits what a module writes and deletes in the same way. @throws Error that says what is to be declared */
+/**
+ * Limits a module's writes and deletions to the kinds that it owns and the rights that it declares.
+ * @throws Error that names what to declare
+ */
 export function checkWrite({ group, plural }: Resource, declared: DeclaredAccess): void {
   const isOwn = declared.owns.some((kind) => kind.group === group && kind.plural === plural);
   const right = { group, resource: plural, verb: 'create', name: undefined };

@@ -5,30 +5,30 @@ import { printable } from '../text/printable.ts';
 import type { PatchSurface } from '../preparers/preparer.ts';
 import { decodeSurface, undecodable } from './decode.ts';
 
-/** What a preparation's module says of itself once, when it is loaded. */
+/** Facts that a preparation's module states once, when it is loaded. */
 export interface PreparationFacts {
   readonly name: string;
   readonly contractVersion: number;
   readonly patchSurface: PatchSurface;
 }
 
-/** @throws Error that says what of it cannot be */
+/** Decodes these facts. @throws Error that names the wrong part */
 export function decodePreparationFacts(value: Json): PreparationFacts {
   const [name, contractVersion] = [ownString(value, 'name'), own(value, 'contractVersion')];
   if (name === undefined || typeof contractVersion !== 'number')
     throw undecodable('a preparation without name and contractVersion');
   const surface = decodeSurface(own(value, 'patchSurface'), 'preparation');
-  // Which scheduler a Pod has is its backend's to say, whatever is declared.
+  // Only a backend may set the fields by which a Pod names its scheduler, whatever the module declares.
   const notItsOwn = { schedulerName: false, schedulingGroup: false, workloadRef: false };
   return { name, contractVersion, patchSurface: { ...surface, ...notItsOwn } };
 }
 
-/** More than any manager needs. */
+/** Objects of one gang; no manager needs as many. */
 const MOST_OBJECTS = 32;
-/** What Muster's account may make for a gang. */
+/** Kinds that Muster's account may create for a gang. */
 const KINDS = ['ConfigMap', 'Secret', 'Service'];
 
-/** The objects for a gang; Muster writes their owner. @throws Error that says what of it cannot be */
+/** Decodes the objects for a gang; Muster sets their owner. @throws Error that names the wrong part */
 export function decodeObjects(
   value: Json,
   gang: { readonly namespace: string; readonly name: string },
@@ -49,14 +49,17 @@ export function decodeObjects(
     if ((ownString(metadata, 'namespace') ?? namespace) !== namespace)
       throw undecodable(`${kind} ${name} of another namespace than the gang's`);
     if (kind === 'Service') checkService(object, gang.name);
-    // Whoever may make a PodGang may not therefore make a token or a credential of another kind.
+    // The right to create PodGangs must not amount to the right to create tokens or credentials of other types.
     if (kind === 'Secret' && ![undefined, 'Opaque'].includes(ownString(object, 'type')))
       throw undecodable(`Secret ${name} of a type other than Opaque`);
     return object;
   });
 }
 
-/** Whoever may make a PodGang may not therefore open a port to elsewhere: its Service leads to its own Pods, by name alone. */
+/**
+ * The right to create PodGangs must not amount to the right to open a port to other Pods: a gang's Service is headless and
+ * selects the gang's own Pods.
+ */
 function checkService(service: JsonObject, gang: string): void {
   const spec = ownObject(service, 'spec');
   const others = Object.keys(spec ?? {}).filter((key) => !SERVICE_FIELDS.has(key));

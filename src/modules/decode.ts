@@ -13,7 +13,7 @@ import {
 } from '../preparers/preparer.ts';
 import type { FromModule } from './wire.ts';
 
-/** What a backend's module says of itself once, when it is loaded. */
+/** Facts that a backend's module states once, when it is loaded. */
 export interface ModuleBackendFacts {
   readonly name: string;
   readonly contractVersion: number;
@@ -22,11 +22,11 @@ export interface ModuleBackendFacts {
   readonly readsWholePods: boolean;
   readonly cleansUp: boolean;
   readonly rights: readonly DeclaredRight[];
-  /** The optional operations that it has. */
+  /** Names of the optional operations that the backend has. */
   readonly has: readonly string[];
 }
 
-/** A line from the module; undefined: it is no message. */
+/** Decodes a line from the module. @returns undefined where the line is no message */
 export function decodeMessage(line: string): FromModule | undefined {
   let message: unknown;
   try {
@@ -57,14 +57,14 @@ export function decodeMessage(line: string): FromModule | undefined {
   return { what, id, number, method, given };
 }
 
-/** One printable line of bounded length, whatever it was. */
+/** The field as one printable line of bounded length. */
 const textOf = (value: unknown, key: string): string =>
   printable(ownString(value, key) ?? 'it did not say why', 1_024);
 
-/** The error for a value that the module must not give. */
+/** The error for a value that the module's contract does not allow. */
 export const undecodable = (what: string): Error => new Error(`the module gave ${what}`);
 
-/** @throws Error that says what of it cannot be */
+/** Decodes the facts of a backend. @throws Error that names the wrong part */
 export function decodeBackendFacts(value: Json): ModuleBackendFacts {
   const [name, schedulerName] = [ownString(value, 'name'), ownString(value, 'schedulerName')];
   const contractVersion = own(value, 'contractVersion');
@@ -84,12 +84,12 @@ export function decodeBackendFacts(value: Json): ModuleBackendFacts {
   };
 }
 
-/** The part of an AccountRight that limits its module. */
+/** The fields of an AccountRight that limit its module. */
 export interface DeclaredRight {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Names of objects; undefined: all. */
+  /** Names of objects; undefined: all objects. */
   readonly names: readonly string[] | undefined;
 }
 
@@ -106,7 +106,7 @@ function rightsOf(value: Json | undefined): DeclaredRight[] {
   });
 }
 
-/** @param whose for errors */
+/** Decodes the fields that a module may change in a Pod. @param whose owner of the surface, for errors */
 export function decodeSurface(value: Json | undefined, whose = 'backend'): PatchSurface {
   if (!isObject(value)) throw undecodable(`a ${whose} without a patchSurface`);
   const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
@@ -130,7 +130,7 @@ function textsIn(value: unknown, what: string): readonly string[] {
   return value;
 }
 
-/** Warnings are bounded in number and length where they are answered. */
+/** Decodes warnings; the answer to the review bounds their number and length. */
 export const decodeWarnings = (value: unknown): readonly string[] =>
   textsIn(value ?? [], 'warnings').slice(0, 100);
 
@@ -199,7 +199,7 @@ function textMapOf(value: Json | undefined, what: string): Readonly<Record<strin
   return value as Readonly<Record<string, string>>;
 }
 
-/** A path of the API server's, which leads nowhere else. */
+/** Decodes a path, and refuses any that would leave the API server. */
 export function decodePath(value: unknown): string {
   if (
     typeof value !== 'string' ||

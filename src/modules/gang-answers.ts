@@ -2,7 +2,7 @@ import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '
 import { printable } from '../text/printable.ts';
 import type { ModuleSupervisor } from './supervisor.ts';
 
-/** Gangs whose answers are remembered. */
+/** Number of gangs whose answers are kept. */
 export const MOST_GANGS = 20_000;
 
 /** A map of bounded size that drops the key which was set least recently. */
@@ -30,7 +30,7 @@ export class LruCache<V> {
   }
 }
 
-/** What a module explained of each gang: the caller gets the last answer at once, and the module is asked behind its back. */
+/** Explanations of gangs by a module: a caller gets the last one at once, and a new one is requested in the background. */
 export class Explanations {
   readonly #supervisor: Pick<ModuleSupervisor<unknown>, 'current' | 'said'>;
   readonly #known = new LruCache<{ readonly of: string; readonly text: string | undefined }>(MOST_GANGS);
@@ -73,7 +73,7 @@ const versionOf = (object: JsonObject): string => {
   return `${ownString(metadata, 'uid') ?? ''}@${ownString(metadata, 'resourceVersion') ?? ''}`;
 };
 
-/** The gang that controls an object. */
+/** `namespace/name` of the gang that controls an object. */
 function gangIn(object: JsonObject): string | undefined {
   const metadata = ownObject(object, 'metadata');
   const owner = (ownList(metadata, 'ownerReferences') ?? []).find(

@@ -6,18 +6,18 @@ import { messageOf } from '../errors.ts';
 import { ModuleHost } from './module-host.ts';
 import { Lines, type FromModule, type ToModule } from './wire.ts';
 
-/** Where Muster listens, by the number of the file that it opened for this process. */
+/** The socket to Muster, by the number of the file descriptor that Muster opened for this process. */
 const wire = new Socket({ fd: 3, readable: true, writable: true });
 const say = (message: FromModule, then?: () => void): void => {
   wire.write(`${JSON.stringify(message)}\n`, then);
 };
 
-// What nobody caught ends the process, and says so first.
+// Reports an uncaught error to Muster before the process exits.
 process.on('uncaughtException', (thrown) => {
   const reason = `it threw "${messageOf(thrown)}" where nobody could catch it`;
   const last: FromModule = { what: 'last', reason };
   try {
-    // Not through the socket, which would still hold it when the process is gone.
+    // Written synchronously: the socket would still buffer the message when the process exits.
     writeSync(3, `${JSON.stringify(last)}\n`);
   } catch {
     say(last, () => process.exit(1));
@@ -25,13 +25,14 @@ process.on('uncaughtException', (thrown) => {
   }
   process.exit(1);
 });
-// A loop without an end keeps this thread from noticing that Muster is gone; this one looks at nothing else. It is the only
-// thread there will ever be. Whose child it is, Muster says: it may be gone before anything here has run.
+// This worker ends the process when Muster has exited, also while a module's endless loop blocks the main thread. The
+// permission to start threads is dropped right after it. Muster passes its own process id, since it may exit before this
+// code reads its parent's.
 const parentCheck = `const muster = ${Number(process.argv[2])};
 setInterval(() => process.ppid === muster || process.kill(process.pid, 'SIGKILL'), 500);`;
 new Worker(parentCheck, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
 process.permission.drop('worker');
-// It is of no use without Muster.
+// The process exits with Muster, when the socket closes.
 wire.on('close', () => process.exit());
 
 const calls = new ModuleHost(say);

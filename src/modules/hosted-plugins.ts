@@ -20,12 +20,12 @@ interface RunningPlugin {
 }
 
 /**
- * The strategies that come with Muster, and those of modules, each in a process of its own. One that ends begins again by
- * itself; while it rests its strategies are known, and answer with the reason.
+ * The built-in strategies and those of modules, each module in a process of its own. A process that ended is restarted after
+ * a back-off; until then its strategies remain known and answer with the reason.
  */
 export class HostedPlugins implements Strategies {
   readonly #seats: readonly RunningPlugin[];
-  /** Those that claimed what is another's: for good. */
+  /** Plugins that claimed a strategy of another plugin; they are never restarted. */
   readonly #dismissed = new Set<RunningPlugin>();
   #now: Strategies;
 
@@ -42,8 +42,8 @@ export class HostedPlugins implements Strategies {
   }
 
   /**
-   * Begins all of them. What is wrong with a file, and a strategy that is claimed twice, is a person's to mend and told at
-   * once; one that does not load keeps nobody else from starting.
+   * Starts all plugins. A faulty file and a strategy that two plugins claim are configuration errors, and thrown. A plugin
+   * that does not load prevents no other from starting.
    * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY, STRATEGY_INVALID
    */
   static async begin(
@@ -80,7 +80,10 @@ export class HostedPlugins implements Strategies {
     for (const { restarter } of this.#seats) restarter.stop();
   }
 
-  /** Begun anew it may have other strategies than before; where one of them is another's, it has none. */
+  /**
+   * Reads the strategies of a restarted plugin, which may have changed; a plugin that now claims another's strategy is
+   * stopped.
+   */
   #begunAgain(seat: RunningPlugin): void {
     try {
       this.#now = strategiesOf(this.#assigners(), this.#reasons());
@@ -104,20 +107,20 @@ export class HostedPlugins implements Strategies {
   }
 }
 
-/** More strategies than anybody keeps apart. */
+/** Maximal number of strategies of one plugin. */
 const MOST_STRATEGIES = 64;
 
-/** What a plugin is: said by it once, and held to since. */
+/** Facts that a plugin states when it is loaded. */
 interface PluginFacts {
   readonly name: string;
   readonly contractVersion: number;
   readonly strategies: readonly string[];
 }
 
-/** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
+/** Strategies of a third party's module in a process of its own, which is restarted after a back-off when it has ended. */
 export class ModulePlugin implements RemotePlugin {
   readonly name: string;
-  /** What keeps it running. */
+  /** The supervisor that starts the process. */
   readonly restartable: Restartable;
   readonly #supervisor: ModuleSupervisor<PluginFacts>;
   readonly #answerMs: number;
@@ -135,18 +138,18 @@ export class ModulePlugin implements RemotePlugin {
     this.restartable = this.#supervisor;
   }
 
-  /** As it said when it was last loaded; none before that. */
+  /** Strategies as of the last load; empty before the first. */
   strategies(): readonly string[] {
     return this.#supervisor.facts?.strategies ?? [];
   }
 
-  /** @throws Error with the reason where it does not run, or is given up */
+  /** Asks the plugin. @throws Error with the reason where the process does not run, or does not answer in time */
   async ask(question: StrategyQuestion): Promise<Json> {
     const process = await this.#supervisor.ready();
     try {
       return await process.call('assignReplica', question, { withinMs: this.#answerMs });
     } catch (thrown) {
-      // One that is late is so for the next one, too, and whoever waits for it keeps others waiting.
+      // A process that answered late would answer the next question late as well, and delay all others.
       if (thrown instanceof NotAnswered) process.end(thrown.message);
       throw thrown;
     }
@@ -154,7 +157,7 @@ export class ModulePlugin implements RemotePlugin {
 }
 
 function factsOf(said: Json): PluginFacts {
-  // One that says nothing of a version was written when there was only the first.
+  // A plugin without `contractVersion` was written when 1 was the only version.
   const version = own(said, 'contractVersion') ?? 1;
   if (typeof version !== 'number') throw new Error('contractVersion must be a number');
   return {

@@ -8,10 +8,10 @@ import type { AssignReplicaPlugin, StrategyQuestion } from '../fleet/assign/assi
 import type { PreparationModule } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
-/** What a module may be, for people. */
+/** Kinds of modules, as messages call them. */
 export type ModuleKind = 'backend' | 'plugin' | 'preparation';
 
-/** What each kind is, as a module exports it. */
+/** The type that a module of each kind exports. */
 interface Exported {
   readonly backend: BackendFactory;
   readonly plugin: AssignReplicaPlugin;
@@ -19,8 +19,8 @@ interface Exported {
 }
 
 /**
- * Runs a module, of which the bytes that were read are run and no others, and gives what it exports of that kind.
- * @param field where it is named, for errors
+ * Runs a module from the bytes that were read and checked, and returns its export of that kind.
+ * @param field where the configuration names the module, for errors
  * @throws MusterError BACKEND_MODULE_INVALID
  */
 export async function importModule<Kind extends ModuleKind>(
@@ -39,13 +39,13 @@ export async function importModule<Kind extends ModuleKind>(
   );
 }
 
-/** What a module brings, whichever kind it is. */
+/** The export of a module, with its kind. */
 export type Brought = {
   readonly [Kind in ModuleKind]: { readonly kind: Kind; readonly value: Exported[Kind] };
 }[ModuleKind];
 
 /**
- * The same of a module of any kind.
+ * Runs a module of any kind.
  * @throws MusterError BACKEND_MODULE_INVALID
  */
 export async function importAny(file: ModuleFile, field: string): Promise<Brought> {
@@ -75,8 +75,8 @@ export const doesNotLoad = (module: string, field: string, thrown: unknown): Mus
   );
 
 /**
- * `import … from 'muster'` means this very program, wherever the module is: a backend needs nothing installed, and both
- * speak of the same classes.
+ * A module's `import … from 'muster'` resolves to this program, wherever the module is: a backend needs no package
+ * installed, and both sides share the same classes.
  */
 const extension = extname(import.meta.url);
 const MUSTER: Readonly<Record<string, string>> = {
@@ -104,9 +104,9 @@ function hook({ url, text, format, pinned }: ModuleFile): void {
 
 const KINDS: {
   readonly [Kind in ModuleKind]: {
-    /** As it is called where it is missing. */
+    /** Noun for the message about a missing export. */
     readonly called: string;
-    /** What names it in the configuration. */
+    /** The part of the configuration that names the module. */
     readonly entry: string;
     readonly wanted: string;
     readonly is: (value: unknown) => value is Exported[Kind];
@@ -132,7 +132,7 @@ const KINDS: {
   },
 };
 
-/** The export of its name, or the default one; of a CommonJS module too, where both are inside of the default. */
+/** The export of the kind's name, or the default export; a CommonJS module has both inside of its default export. */
 function exportIn<Kind extends ModuleKind>(kind: Kind, exported: unknown): Exported[Kind] | undefined {
   const outer = isObject(exported) ? exported : {};
   const inner = isObject(outer['default']) ? outer['default'] : {};
@@ -146,7 +146,7 @@ const exportedBy = (exported: unknown): string => {
   return names.length === 0 ? 'it exports nothing' : `its exports: ${names.join(', ')}`;
 };
 
-/** Of the prototype, too: it may be an instance of a class. */
+/** Whether an object has these methods, on its prototype as well: it may be an instance of a class. */
 const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -154,7 +154,7 @@ const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   typeof value.name === 'string' &&
   methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 
-/** @throws MusterError where the module is called otherwise than its profile or entry */
+/** Checks that the module's own name is that of its profile or entry. @throws MusterError where they differ */
 export function checkName(
   kind: ModuleKind,
   found: string,
@@ -170,7 +170,7 @@ export function checkName(
   );
 }
 
-/** Hands a module the `config` of its entry. @throws what it throws; Error where it takes none */
+/** Passes a module the `config` of its entry. @throws the module's own error; Error where the module takes no `config` */
 export function configure(
   kind: ModuleKind,
   module: { readonly name: string; configure?(config: JsonObject): void },
@@ -181,7 +181,7 @@ export function configure(
     throw new Error(`${kind} ${module.name} has no configure(): leave out config`);
 }
 
-/** Asks a plugin. @throws what it throws */
+/** Asks a plugin for an assignment. @throws the plugin's own error */
 export const assignBy = (plugin: AssignReplicaPlugin, question: StrategyQuestion): unknown => {
   const { strategy, clusters, spec, status } = question;
   return plugin.assignReplica(strategy, clusters, spec, status);

@@ -31,7 +31,7 @@ import { readModule, type ModuleSource } from './module-file.ts';
 import { ModuleSupervisor, type SupervisedModule, type ModuleObserver } from './supervisor.ts';
 import { Explanations, LruCache, MOST_GANGS } from './gang-answers.ts';
 
-/** One profile of the configuration that brings its backend along. */
+/** A profile of the configuration that names a module. */
 export interface ModuleProfile {
   readonly name: string;
   readonly source: ModuleSource;
@@ -64,11 +64,11 @@ interface GangAnswers {
 }
 
 /**
- * A backend of somebody else's, as the others see it: what it does is done in a process of its own, which `init` starts
- * where there is none. What has to be said at once is what was said last.
+ * A third party's backend with the interface of a built-in one: its operations run in a process of their own, which `init`
+ * starts. Synchronous operations return the last answer of that process.
  */
 export class ModuleBackend implements HostedBackend {
-  // The version that the module itself is written for is held to the range when it loads.
+  // The contract version of the module itself is checked when the module loads.
   readonly contractVersion = BACKEND_CONTRACT_VERSION;
   readonly name: string;
   readonly [HOSTED]: ModuleAdmission;
@@ -76,7 +76,7 @@ export class ModuleBackend implements HostedBackend {
   #owns: readonly Resource[] = [];
   readonly #answers = new LruCache<GangAnswers>(MOST_GANGS);
   readonly #explanations: Explanations;
-  /** There where the module has it. */
+  /** Set where the module has the operation. */
   syncCluster?: (context: ClusterSyncContext) => Promise<void>;
 
   constructor(profile: ModuleProfile, observer: ModuleObserver, limits: ModuleLimits = MODULE_LIMITS) {
@@ -86,7 +86,7 @@ export class ModuleBackend implements HostedBackend {
     this[HOSTED] = new ModuleAdmission(this, this.#supervisor, limits.answerMs);
   }
 
-  /** `''` until it is known. */
+  /** `''` until the module is loaded. */
   get schedulerName(): string {
     return this.#supervisor.facts?.schedulerName ?? '';
   }
@@ -153,7 +153,7 @@ export class ModuleBackend implements HostedBackend {
     this.#answers.delete(keyOf(gang));
   }
 
-  /** As it said when the gang was synced, before which none is let go; where that is forgotten, the careful order. */
+  /** The answer of the gang's last sync, before which no Pod is released. Where it has been dropped: `minimum-first`. */
   releaseOrder(gang: PodGang): ReleaseOrder {
     return (
       this.#answers.get(keyOf(gang))?.order ?? (this.#has('releaseOrder') ? 'minimum-first' : 'all-at-once')
@@ -168,12 +168,14 @@ export class ModuleBackend implements HostedBackend {
     return this.#answers.get(keyOf(gang))?.references ?? this.#has('followsReferences');
   }
 
-  /** As it said then; where that is forgotten, the careful answer. */
+  /** The answer of the gang's last sync. Where it has been dropped: true, if the module has the operation. */
   countsEnding(gang: PodGang): boolean {
     return this.#answers.get(keyOf(gang))?.ending ?? this.#has('countsEnding');
   }
 
-  /** What it said last of the gang's objects; once these have changed it is asked again, and the gang reconciled. */
+  /**
+   * The last explanation of the gang's objects; once these have changed, the module is asked again and the gang reconciled.
+   */
   explain(objects: readonly JsonObject[]): string | undefined {
     return this.#has('explain') ? this.#explanations.of(objects) : undefined;
   }
@@ -202,8 +204,8 @@ export class ModuleBackend implements HostedBackend {
 const keyOf = ({ namespace, name }: PodGang): string => `${namespace}/${name}`;
 
 /**
- * The backends of modules, each for a process of its own. What is wrong with a file is a person's to mend, and told at
- * once; nothing of it is run before its `init`, and what comes of that keeps nobody else from starting.
+ * The backends of modules, each with a process of its own. A faulty file is a configuration error, and thrown. No code of a
+ * module runs before its `init`, and a failed `init` prevents no other backend from starting.
  * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY
  */
 export async function hostedModules(

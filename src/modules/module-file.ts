@@ -9,33 +9,33 @@ import { ownString } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { quoted } from '../text/printable.ts';
 
-/** More than any bundle has. What is no file at all, such as a device, has no end. */
+/** Maximal size of a module, above that of any bundle; a device such as /dev/zero has no end. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A module as somebody names it, and how to speak about that place. */
+/** A module as the configuration names it. */
 export interface ModuleSource {
   /** A path, where it begins with `.` or `/`, else the name of a package. */
   readonly module: string;
   readonly integrity?: string | undefined;
-  /** The folder that paths are relative to, and packages are looked for from. */
+  /** The folder that relative paths start from, and from which packages are resolved. */
   readonly folder: string;
-  /** Where it is named, such as `scheduler.profiles[1].module`, for errors. */
+  /** Path in the configuration, such as `scheduler.profiles[1].module`, for errors. */
   readonly field: string;
 }
 
-/** What was read, once: these bytes are hashed, and these are run, whatever becomes of the file. */
+/** A file that was read once: the bytes that are hashed are the bytes that run, even if the file changes. */
 export interface ModuleFile {
   readonly module: string;
   readonly url: string;
   readonly text: string;
   readonly format: string;
-  /** Whether it was held to a hash, which speaks for this file alone: so it may import no other. */
+  /** Whether the file has to match a hash. The hash covers this file alone, so a pinned file may import no other. */
   readonly pinned: boolean;
-  /** The folder of its package, or its own where it is in none. */
+  /** The folder of the module's package, or of the file where there is no package. */
   readonly root: string;
 }
 
-/** @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY */
+/** Reads a module. @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY */
 export async function readModule(source: ModuleSource): Promise<ModuleFile> {
   const { module, integrity } = source;
   const path = locate(source);
@@ -54,7 +54,7 @@ export async function readModule(source: ModuleSource): Promise<ModuleFile> {
   }
 }
 
-/** A name as the registries of packages have them, and perhaps a path inside of it that does not lead out. */
+/** A package name as npm allows it, and optionally a path inside the package without `..`. */
 const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/i;
 
 function locate(source: ModuleSource): string {
@@ -72,7 +72,7 @@ function locate(source: ModuleSource): string {
       const found = createRequire(from).resolve(module);
       if (isAbsolute(found)) return found;
     } catch (thrown) {
-      // A package that is there, and cannot be entered, says so itself.
+      // An error other than MODULE_NOT_FOUND, of a package that exists and cannot be resolved, has a message of its own.
       if ((thrown as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw missing(source, module, thrown);
     }
   }
@@ -83,7 +83,10 @@ function locate(source: ModuleSource): string {
   );
 }
 
-/** All from one opened file: what is judged is what is read. Opening what is no file does not wait for anybody. */
+/**
+ * Checks and reads the same open file descriptor, so that the file that is checked is the one that is read. The open does
+ * not block on a FIFO.
+ */
 async function readOnce(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -116,7 +119,10 @@ function compare({ field, module }: ModuleSource, integrity: string, content: Bu
   );
 }
 
-/** The package that a folder belongs to, as Node looks for it; none at the root, where it would be of the whole machine. */
+/**
+ * The package of a folder, by Node's lookup of package.json; undefined at the root, whose package.json would cover the whole
+ * machine.
+ */
 async function packageOf(folder: string): Promise<{ folder: string; type: string | undefined } | undefined> {
   if (folder === dirname(folder)) return undefined;
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
@@ -124,7 +130,7 @@ async function packageOf(folder: string): Promise<{ folder: string; type: string
   return { folder, type: ownString(JSON.parse(text) as unknown, 'type') };
 }
 
-/** How Node would read it: by its extension, by its package, by what is in it. */
+/** The format by Node's rules: the extension, then the `type` of the package, then the syntax. */
 function formatOf(file: string, text: string, type: string | undefined): string {
   const extension = extname(file);
   const typed = /^\.[mc]?ts$/.test(extension) ? '-typescript' : '';
@@ -133,7 +139,7 @@ function formatOf(file: string, text: string, type: string | undefined): string 
   return `${type ?? (isScript(typed === '' ? text : stripped(text)) ? 'commonjs' : 'module')}${typed}`;
 }
 
-/** Whether it can be read as CommonJS, which has no `import` and no `export`. Nothing of it is run. */
+/** Whether the text parses as CommonJS, which has no `import` and `export`; parsing runs nothing. */
 function isScript(text: string): boolean {
   try {
     compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname']);
@@ -147,7 +153,7 @@ function stripped(text: string): string {
   try {
     return stripTypeScriptTypes(text);
   } catch {
-    // What is wrong with it is said where it is loaded.
+    // A syntax error is reported when the module is loaded.
     return text;
   }
 }

@@ -95,7 +95,7 @@ export class ModuleHost {
     const backend = factory.create(settings);
     this.#backend = backend;
     const { contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp } = backend;
-    // The two names are one, or Muster says which is which.
+    // Where the factory and the backend have two names, Muster reports both.
     const name =
       backend.name === factory.name ? factory.name : `${factory.name} (once created: ${backend.name})`;
     const has = OPTIONAL.filter((operation) => typeof backend[operation] === 'function');

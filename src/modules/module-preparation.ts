@@ -20,14 +20,14 @@ import { readModule } from './module-file.ts';
 import { replay } from './pod-edits.ts';
 import { ReviewAsker } from './review-asker.ts';
 
-/** What is known of an answer before it is read, which may throw what the module threw. */
+/** Answers of a module; reading one throws the error that the module threw. */
 interface Answers {
   readonly verdict?: () => PodGangVerdict;
   readonly preparer?: Preparer;
   readonly objects?: () => readonly JsonObject[];
 }
 
-/** A preparation of somebody else's, in a process of its own, which begins again after a while where it has ended. */
+/** A third party's preparation in a process of its own, which is restarted after a back-off when it has ended. */
 export class ModulePreparation implements PreparerFactory {
   readonly name: string;
   readonly hosted: HostedPreparer;
@@ -67,7 +67,10 @@ export class ModulePreparation implements PreparerFactory {
     };
   }
 
-  /** Begins it, and again whenever it has ended. That it does not run is told by {@link HostedPreparer.waits}. */
+  /**
+   * Starts the process, and restarts it whenever it has ended; {@link HostedPreparer.waits} is the reason why it does not
+   * run.
+   */
   readonly begin: () => Promise<void>;
 
   preparer(_gang: HpcGang, policy: HpcPolicy): undefined {
@@ -130,7 +133,7 @@ export class ModulePreparation implements PreparerFactory {
     return () => decodeVerdict(said());
   }
 
-  /** What was answered. It is asked about nothing but what it was answered for. */
+  /** A preparer that returns these answers; it is used only for the request that they answer. */
   #saying({ verdict, preparer, objects }: Answers): PreparerFactory {
     const says = verdict ?? ((): PodGangVerdict => NO_FINDINGS);
     return {
@@ -153,8 +156,8 @@ const encodeHpcGang = ({ namespace, name, annotations, spec }: HpcGang): Encoded
 });
 
 /**
- * The preparations that a configuration names, each in a process of its own. What is wrong with a file is a person's to mend,
- * and told at once; one that does not load keeps nobody else from starting.
+ * The preparations that a configuration names, each in a process of its own. A faulty file is a configuration error, and
+ * thrown; a module that does not load prevents no other from starting.
  * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY
  */
 export async function hostedPreparations(

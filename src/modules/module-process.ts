@@ -27,7 +27,7 @@ export class NotAnswered extends Error {
   override readonly name = 'NotAnswered';
 }
 
-/** What the module's own code threw. */
+/** An error that the module's own code threw. */
 export class ModuleThrew extends Error {
   override readonly name = 'ModuleThrew';
   readonly field: string | undefined;
@@ -38,7 +38,7 @@ export class ModuleThrew extends Error {
   }
 }
 
-/** What a module may request during a call. @throws Error whose message the module is sent */
+/** Callbacks that a module may request during a call. @throws Error whose message is sent to the module */
 export type Callbacks = (method: string, given: readonly Json[]) => Promise<unknown>;
 
 export interface ModuleCallOptions {
@@ -49,9 +49,9 @@ export interface ModuleCallOptions {
 }
 
 export interface ModuleProcessListener {
-  /** Called once, when nothing can be asked any more. */
+  /** Called once, when the process has ended or was killed. */
   ended(reason: string): void;
-  /** A line that the module wrote to its standard output or error. */
+  /** Called with each line that the module wrote to its standard output or error. */
   wrote(line: string): void;
 }
 
@@ -63,7 +63,7 @@ interface Pending {
 }
 
 /**
- * A module at work, in a process of its own: its heap, its loops and its `process.exit()` are that process's alone. It
+ * A module in a process of its own, so that its heap, its loops and its `process.exit()` do not affect Muster. The process
  * has no environment, may read no file but its own package, and may open no connection, start no process and no thread.
  */
 export class ModuleProcess {
@@ -88,17 +88,17 @@ export class ModuleProcess {
     const folders = [dirname(dirname(program)), ...readable];
     const flags = [
       '--permission',
-      // For the one that watches over Muster's end; given up before the module is loaded.
+      // For the thread of host.ts that ends the process with Muster; the permission is dropped before the module is loaded.
       '--allow-worker',
       ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
       `--max-old-space-size=${limits.heapMib}`,
       '--max-semi-space-size=4',
-      // As many threads as there are cores to spare: it shares them with Muster.
+      // Node then sizes V8's thread pool by the available processors, which the process shares with Muster.
       '--v8-pool-size=0',
       '--disable-sigusr1',
       '--disable-warning=SecurityWarning',
     ];
-    // In a session of its own: what a terminal sends to Muster is not for it. It ends when its wire does.
+    // `detached`: the signals that a terminal sends to Muster do not reach the process. It exits when its socket closes.
     this.#child = spawn(process.execPath, [...flags, program, String(process.pid)], {
       cwd: '/',
       env: {},
@@ -111,7 +111,7 @@ export class ModuleProcess {
       ping: () => void this.call('ping', null).catch(() => undefined),
       end: (reason) => this.end(reason),
     });
-    // In a loop without an end it does not notice that its wire has ended.
+    // A module in an endless loop does not notice that its socket has closed, so it is killed.
     process.once('exit', this.#killed);
     this.#listen();
   }
@@ -135,7 +135,7 @@ export class ModuleProcess {
     this.#wire.unref();
     this.#child.unref();
     this.#child.on('error', (error) => this.end(`it cannot be started: ${messageOf(error)}`));
-    // Its last words may still be on their way when it exits.
+    // `close` comes after the last output, `exit` may come before.
     this.#child.on('close', (code, signal) => this.end(this.#endOf(code, signal)));
   }
 
@@ -147,7 +147,7 @@ export class ModuleProcess {
       : `it ended itself, with exit code ${code}`;
   }
 
-  /** @throws ModuleThrew, NotAnswered, what its callbacks threw, the reason of the signal */
+  /** Calls an operation. @throws ModuleThrew, NotAnswered, the error of a callback, the reason of the signal */
   call(
     operation: ModuleOperation,
     given: unknown,
@@ -186,7 +186,7 @@ export class ModuleProcess {
     });
   }
 
-  /** Ends it, if it has not ended: all that is open comes to nothing, for this reason. */
+  /** Kills the process, if it still runs, and fails all open calls with this reason. */
   end(reason: string): void {
     if (this.#over !== undefined) return;
     this.#over = reason;
@@ -220,7 +220,7 @@ export class ModuleProcess {
     } else if (message.what === 'value') pending.settle(message);
     else if (message.what === 'thrown') {
       const { thrown } = message;
-      // What its callbacks threw stays what it was: a write that lost against another's is no news.
+      // An error of a callback keeps its class: a write conflict, for one, is retried without a log line.
       const own = thrown.callback === undefined ? undefined : pending.failures.get(thrown.callback);
       pending.settle({ error: own instanceof Error ? own : new ModuleThrew(thrown) });
     } else void this.#callback(message, pending);

@@ -8,22 +8,22 @@ import {
 } from '../preparers/preparer.ts';
 import { MusterError } from '../errors.ts';
 
-/** So many edits may one Pod get: more than any scheduler needs, and no more than an answer has room for. */
+/** Edits that one Pod may get: more than any scheduler needs, and few enough for an answer. */
 const MOST_EDITS = 256;
 
 type Edit = readonly Json[];
 
-/** Who was asked for edits, for people. */
+/** The module and method that made the edits, for errors. */
 export interface EditSource {
-  /** `backend line-scheduler` */
+  /** Title of the module, such as `backend line-scheduler`. */
   readonly who: string;
   readonly method: 'preparePod' | 'prepare';
 }
 
 /**
- * Does to a patch what the module said that it would. The patch is the one of every backend, with the surface that the
- * module declared: what it must not touch is refused there.
- * @throws what the patch throws; MusterError BACKEND_CONTRACT for what is no edit
+ * Applies the module's edits to a Pod's patch. The patch is limited to the surface that the module declared, and refuses
+ * every other field.
+ * @throws the patch's own error; MusterError BACKEND_CONTRACT for a malformed edit
  */
 export function replay(who: EditSource, said: Json, patch: PodPatch): unknown {
   const edits =
@@ -37,7 +37,7 @@ export function replay(who: EditSource, said: Json, patch: PodPatch): unknown {
 }
 
 function apply(who: EditSource, [method, ...given]: Edit, patch: PodPatch): void {
-  // What is not of the type that is asked for, the patch refuses with the words that are for the author.
+  // The patch itself refuses values of the wrong type, in words for the module's author.
   const [first, second, third, fourth] = given as [never, never, never, never];
   const reason = (why: Json | undefined): string => (typeof why === 'string' ? why.slice(0, 256) : '');
   const name = typeof method === 'string' ? method : '';
@@ -69,11 +69,11 @@ const noEdits = ({ who, method }: EditSource): MusterError =>
     `speak to the Pod through the patch that ${method} is given`,
   );
 
-/** What the module threw in `preparePod`, as a backend of this process would have thrown it. */
+/** The module's error of `preparePod`, with the class that a built-in backend would have thrown. */
 export const rethrown = (field: string | undefined, message: string): Error =>
   field === undefined ? new Error(message) : new PodRefused(field, message);
 
-/** Writes down what a backend wants of a Pod, for it to be done where the Pod is. */
+/** Records a module's edits in its process, for {@link replay} to apply them in Muster's. */
 class RecordedPatch implements PodPatch {
   readonly edits: unknown[][] = [];
 
@@ -115,7 +115,7 @@ class RecordedPatch implements PodPatch {
   }
 }
 
-/** What one call wants of a Pod. @param prepare returns nothing; that it returned something is told */
+/** The edits of one call. @param prepare returns nothing; a returned value is reported */
 export function recorded(prepare: (patch: PodPatch) => unknown): JsonObject {
   const patch = new RecordedPatch();
   const returned = prepare(patch);

@@ -18,7 +18,7 @@ const gangOf = ({ annotations, ...rest }: EncodedHpcGang): HpcGang => ({
   annotations: new Map(annotations),
 });
 
-/** The module's side of the wire, of a preparation. */
+/** The side of the wire in a preparation's process. */
 export class PreparationHost {
   readonly #module: PreparationModule;
 
@@ -32,13 +32,13 @@ export class PreparationHost {
     return new PreparationHost(module);
   }
 
-  /** What it says of itself. */
+  /** Facts that the preparation states when it is loaded. */
   get facts(): unknown {
     const { name, contractVersion, patchSurface } = this.#module;
     return { name, contractVersion, patchSurface };
   }
 
-  /** undefined for what is none of a preparation's operations. */
+  /** The call that answers an operation; undefined for operations that preparations do not have. */
   answer(operation: ModuleOperation, given: unknown): (() => unknown) | undefined {
     if (operation === 'validatePolicy') return () => this.#validate(given as ValidateRequest);
     if (operation === 'prepareMember') return () => this.#prepare(given as PrepareRequest);

@@ -7,19 +7,22 @@ const CHECK_INTERVAL_MS = 500;
 const PAGE = 4096;
 
 export interface WatchedProcess {
-  /** Whether an answer is waited for, or was in vain. */
+  /** Whether a call is open, or was given up without an answer. */
   readonly busy: () => boolean;
   readonly ping: () => void;
   readonly end: (reason: string) => void;
 }
 
-/** Ends a process that lets nothing run, or takes more memory than it may. */
+/** Ends a process that blocks its event loop, or takes more memory than allowed. */
 export class ProcessWatch {
   readonly #statistics: string;
   readonly #limits: ModuleLimits;
   readonly #watched: WatchedProcess;
   readonly #timer: NodeJS.Timeout;
-  /** Looks are counted, not time: while Muster itself is held up, it hears nothing either. */
+  /**
+   * Number of checks without a message. Checks are counted instead of time, since Muster receives nothing while it is
+   * blocked itself.
+   */
   #silent = 0;
 
   constructor(pid: number | undefined, limits: ModuleLimits, watched: WatchedProcess) {
@@ -52,7 +55,7 @@ export class ProcessWatch {
     );
   }
 
-  /** Where there is no such file, as elsewhere than on Linux, only the heap is bounded. */
+  /** Ends a process with too much memory, by /proc; elsewhere than on Linux only the heap is bounded. */
   async #weigh(): Promise<void> {
     const text = await readFile(this.#statistics, 'utf8').catch(() => '');
     const resident = Number(text.split(' ')[1] ?? 0) * PAGE;
@@ -61,17 +64,17 @@ export class ProcessWatch {
   }
 }
 
-/** What a module may take. */
+/** Limits for the process of a module. */
 export interface ModuleLimits {
-  /** How long (ms) it may take to load, `create()` included. Less than `init` has, which waits for it. */
+  /** How long (ms) loading may take, `create()` included; shorter than the timeout of `init`, which waits for it. */
   readonly loadMs: number;
-  /** How long (ms) a review waits for it: reviews are repeated, and others have to be answered meanwhile. */
+  /** How long (ms) a review waits for an answer: the API server retries reviews, and other reviews need the slot. */
   readonly answerMs: number;
-  /** How long (ms) it may let nothing else run while it is asked something. */
+  /** How long (ms) a module with an open call may block its event loop. */
   readonly silentMs: number;
-  /** Of V8's heap, which ends the process where it is full. */
+  /** Size of V8's heap; V8 ends the process when it is full. */
   readonly heapMib: number;
-  /** Of all that the process has in memory, what lies outside of that heap included. */
+  /** Resident memory of the process, memory outside of the heap included. */
   readonly residentMib: number;
 }
 
@@ -83,15 +86,15 @@ export const MODULE_LIMITS: ModuleLimits = {
   residentMib: 256,
 };
 
-/** In this time (ms) so many bytes are read and so many lines are passed on, and no more. */
+/** Length (ms) of the window that the limits on bytes and lines count in. */
 const WINDOW_MS = 1_000;
 const MOST_BYTES = 256 * 1024;
 const MOST_LINES = 20;
 const MOST_CHARACTERS = 2_000;
 
 /**
- * Reads what a process writes, a little at a time: one that writes without end waits for its reader, and takes nobody
- * else's time.
+ * Reads a process's output at a bounded rate: a process that writes without end is blocked by its full pipe, and does not
+ * occupy Muster.
  */
 export class OutputMeter {
   constructor(stream: Readable, wrote: (line: string) => void) {

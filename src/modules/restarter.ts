@@ -1,18 +1,18 @@
 import { messageOf } from '../errors.ts';
 import type { ModuleSupervisor } from './supervisor.ts';
 
-/** Time until the next attempt where not the process failed but what is before it, such as a file that is gone. */
+/** Time until the next attempt (ms) after a failure before the process exists, such as a missing file. */
 const RETRY_MS = 5_000;
 
-/** A supervised module that starts when it is asked to. */
+/** A module with a supervisor that starts it on request. */
 export type Restartable = Pick<ModuleSupervisor<unknown>, 'ready' | 'tell' | 'backOffMs' | 'stop'>;
 
-/** Starts a module, and again whenever it has ended. */
+/** Starts a module, and starts it again whenever it has ended. */
 export class Restarter {
   readonly #module: Restartable;
   readonly #begunAgain: () => void;
   #why: string | undefined;
-  /** Of the next start. */
+  /** Timer of the next start. */
   #timer: NodeJS.Timeout | undefined;
 
   /** @param begunAgain called after each further start, failed ones included */
@@ -35,13 +35,13 @@ export class Restarter {
     }
   }
 
-  /** From now on the module starts again by itself. */
+  /** Restarts the module from now on whenever it has ended. */
   restartWhenEnded(): void {
     this.#module.tell({ ended: () => this.#later(this.#module.backOffMs), said: () => undefined });
     if (this.#why !== undefined) this.#later(this.#module.backOffMs);
   }
 
-  /** Stops the module for good, with the reason that `why` gives. */
+  /** Stops the module for good; `why` returns this reason. */
   stopFor(why: string): void {
     this.#why = why;
     this.stop();

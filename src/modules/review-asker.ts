@@ -6,10 +6,10 @@ import type { ModuleSupervisor } from './supervisor.ts';
 import { ModuleThrew } from './module-process.ts';
 import { rethrown } from './pod-edits.ts';
 
-/** So many reviews may wait: of those that the server takes at a time, most are kept for others. */
+/** Reviews that may wait for one module at a time: a part of the server's limit, so that other reviews are answered. */
 const MOST_WAITING = 32;
 
-/** Asks a module on behalf of reviews, which wait for it, though not for long and not many at a time. */
+/** Asks a module on behalf of reviews, with limits on the waiting time and on the number of waiting reviews. */
 export class ReviewAsker {
   readonly #supervisor: Pick<ModuleSupervisor<unknown>, 'current' | 'title'>;
   readonly #answerMs: number;
@@ -21,8 +21,9 @@ export class ReviewAsker {
   }
 
   /**
-   * What the module says; read it to have thrown what the module threw.
-   * @throws TryLater where it says nothing
+   * Asks the module.
+   * @returns a function that returns the answer, or throws the error that the module threw
+   * @throws TryLater where the module does not answer
    */
   async ask(operation: ModuleOperation, given: unknown, withinMs: number): Promise<() => Json> {
     const { current, title } = this.#supervisor;

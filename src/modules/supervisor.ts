@@ -8,11 +8,11 @@ import { readModule, type ModuleSource } from './module-file.ts';
 import { ModuleProcess } from './module-process.ts';
 import { deprecation, outOfRange, type ContractRange } from '../api/contract-range.ts';
 
-/** Told what becomes of the modules' processes. */
+/** Receives events of the modules' processes. */
 export interface ModuleObserver {
   ended(backend: string, reason: string, againInMs: number): void;
   wrote(backend: string, line: string): void;
-  /** The module works, and a person has something to do about it. */
+  /** The module works, but a person has to act, such as on a deprecated contract version. */
   noticed?(backend: string, notice: string): void;
 }
 
@@ -21,10 +21,10 @@ export interface SupervisedModule<Facts> {
   readonly what: ModuleKind;
   readonly name: string;
   readonly source: ModuleSource;
-  /** The operation that loads it, and what that takes beside the module's file. */
+  /** The operation that loads the module, and its arguments beside the module's file. */
   readonly operation: ModuleOperation;
   readonly given: object;
-  /** Decodes what the module says of itself. @throws Error that says which part is wrong */
+  /** Decodes the facts that the module states. @throws Error that names the wrong part */
   readonly factsOf: (said: Json) => Facts;
   /** A notice for people about these facts; undefined: there is none. */
   readonly noticeOf?: (facts: Facts) => string | undefined;
@@ -53,12 +53,12 @@ export class ModuleSupervisor<Facts> {
     this.#limits = limits;
   }
 
-  /** For people: `backend line-scheduler`. */
+  /** Name for messages, such as `backend line-scheduler`. */
   get title(): string {
     return `${this.#kept.what} ${this.name}`;
   }
 
-  /** What the module said of itself when it was last loaded. */
+  /** Facts that the module stated when it was last loaded. */
   get facts(): Facts | undefined {
     return this.#facts;
   }
@@ -71,13 +71,13 @@ export class ModuleSupervisor<Facts> {
     for (const listener of this.#listeners) listener.said(gang);
   }
 
-  /** The process, once it runs and `init` is done; else why it cannot be called. */
+  /** The process, once it runs and `init` is done; else the reason why it cannot be called. */
   get current(): ModuleProcess | string {
     if (this.#process === undefined) return `${this.title} does not run: ${this.#reason}`;
     return this.#initialized ? this.#process : `${this.title} has not looked at the cluster yet`;
   }
 
-  /** @throws Error with the reason where the module does not run */
+  /** The running process. @throws Error with the reason where the module does not run */
   get running(): ModuleProcess {
     const { current } = this;
     if (typeof current === 'string') throw new Error(current);
@@ -85,8 +85,8 @@ export class ModuleSupervisor<Facts> {
   }
 
   /**
-   * The process, started where there is none.
-   * @throws Error why the last one ended, during the back-off; why the module does not load
+   * The process, which is started where there is none.
+   * @throws Error during the back-off, with the reason why the last process ended; where the module does not load
    */
   async begun(): Promise<ModuleProcess> {
     if (this.#process !== undefined) return this.#process;
@@ -96,7 +96,7 @@ export class ModuleSupervisor<Facts> {
     return this.#beginning;
   }
 
-  /** As `begun`, for modules without `init`, which may be called at once. */
+  /** As {@link begun}, for modules without `init`, which may be called at once. */
   async ready(): Promise<ModuleProcess> {
     const process = await this.begun();
     this.initialized();
@@ -136,7 +136,7 @@ export class ModuleSupervisor<Facts> {
     return this.#backOff.leftMs;
   }
 
-  /** `init` is done, whatever came of it: the module may be called. */
+  /** Marks `init` as done, successful or not: the module may be called. */
   initialized(): void {
     this.#initialized = true;
   }
@@ -163,17 +163,17 @@ export class ModuleSupervisor<Facts> {
 
 const FIRST_MS = 1_000;
 const MOST_MS = 60_000;
-/** After a run of this length the back-off starts anew. */
+/** After a run of this length (ms) the back-off starts anew. */
 const SOUND_MS = 60_000;
 
-/** The time until a process that ended may start again: doubled each time, unless the process ran for long. */
+/** The time until a process that ended may start again: doubled each time, unless the process ran for {@link SOUND_MS}. */
 export class BackOff {
   readonly #now: () => number;
   #began = 0;
   #wait = 0;
   #until = 0;
 
-  /** @param now in milliseconds, by a clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -182,7 +182,7 @@ export class BackOff {
     this.#began = this.#now();
   }
 
-  /** @returns milliseconds until the next start is allowed */
+  /** Counts an end of the process. @returns milliseconds until the next start is allowed */
   ended(): number {
     const sound = this.#now() - this.#began >= SOUND_MS;
     this.#wait = sound || this.#wait === 0 ? FIRST_MS : Math.min(this.#wait * 2, MOST_MS);
@@ -203,13 +203,13 @@ export interface ModuleEntry {
   readonly config: JsonObject;
 }
 
-/** What every module says of itself. */
+/** Facts that every module states. */
 interface Named {
   readonly name: string;
   readonly contractVersion: number;
 }
 
-/** The module of an entry, checked for the entry's name and a contract version that is served. */
+/** The module of an entry; loading checks its name against the entry's, and that its contract version is supported. */
 export const supervisedEntry = <Facts extends Named>(
   what: ModuleKind,
   { name, source, config }: ModuleEntry,

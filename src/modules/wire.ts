@@ -6,14 +6,14 @@ import type { ManagerSettings } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
 /**
- * The protocol between Muster and a module's process: JSON, one message a line. Muster decodes what the module sends
- * (`decode.ts`); the module trusts what Muster sends.
+ * The protocol between Muster and a module's process: JSON, one message a line. Muster decodes the module's messages
+ * (`decode.ts`); the module trusts Muster's.
  */
 
 /** Characters of one line from the module: more than any object that an API server accepts. */
 export const MAX_LINE = 4 * 1024 * 1024;
 
-/** What a module is asked for. `ping` shows only that anything in it gets to run. */
+/** Operations that Muster calls in a module. `ping` only shows that the event loop of the process turns. */
 export type ModuleOperation =
   | 'load'
   | 'loadPlugin'
@@ -31,10 +31,10 @@ export type ModuleOperation =
   | 'syncCluster'
   | 'explain';
 
-/** Which module is to be loaded. */
+/** The file to load. */
 export interface LoadFile {
   readonly file: ModuleFile;
-  /** Where the configuration names it, for errors. */
+  /** Path in the configuration that names the module, for errors. */
   readonly field: string;
 }
 
@@ -42,13 +42,13 @@ export interface LoadBackend extends LoadFile {
   readonly settings: { readonly config: JsonObject; readonly topology: TopologyLevels };
 }
 
-/** A PodGang as it was said. */
+/** A PodGang as JSON. */
 export type EncodedGang = Omit<PodGang, 'labels' | 'annotations'> & {
   readonly labels: readonly (readonly [string, string])[];
   readonly annotations: readonly (readonly [string, string])[];
 };
 
-/** As much of it as a preparation goes by. */
+/** The fields of a PodGang that a preparation reads. */
 export type EncodedHpcGang = Pick<EncodedGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
 
 export interface SyncRequest {
@@ -57,18 +57,18 @@ export interface SyncRequest {
   readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
 }
 
-/** The same for what is told its `config` once: strategies, a preparation. */
+/** As {@link LoadFile}, for modules that receive their `config` once: plugins and preparations. */
 export interface LoadConfigured extends LoadFile {
   readonly config: JsonObject;
 }
 
-/** What a preparation judges: settings, and the gang that would be prepared by them. */
+/** Settings of an HPCPolicy for a preparation to validate, and the gang that they would apply to. */
 export interface ValidateRequest {
   readonly settings: ManagerSettings;
   readonly gang?: EncodedHpcGang;
 }
 
-/** A Pod to be prepared. */
+/** A Pod for a preparation to prepare. */
 export interface PrepareRequest {
   readonly pod: JsonObject;
   readonly gang: EncodedHpcGang;
@@ -76,7 +76,7 @@ export interface PrepareRequest {
   readonly settings: ManagerSettings;
 }
 
-/** A gang whose objects are asked for. */
+/** A gang for which a preparation makes objects. */
 export interface ObjectsRequest {
   readonly gang: EncodedHpcGang;
   readonly settings: ManagerSettings;
@@ -91,7 +91,7 @@ export type ToModule =
       readonly operation: ModuleOperation;
       readonly given: unknown;
     }
-  /** The call was given up. */
+  /** Muster has given the call up. */
   | { readonly what: 'over'; readonly id: number; readonly reason: string }
   | CallbackAnswer;
 
@@ -101,16 +101,16 @@ export interface CallbackAnswer {
   readonly id: number;
   readonly number: number;
   readonly value?: unknown;
-  /** The message of what was thrown. */
+  /** The message of the error that the callback threw. */
   readonly failed?: string;
 }
 
-/** What was thrown in the module. */
+/** An error of the module's code. */
 export interface Thrown {
   readonly message: string;
-  /** Of a PodRefused. */
+  /** Field of a PodRefused. */
   readonly field?: string | undefined;
-  /** The number of the callback whose failure the module let through. */
+  /** Number of the callback whose error the module did not catch. */
   readonly callback?: number | undefined;
 }
 
@@ -124,10 +124,10 @@ export type FromModule =
       readonly method: string;
       readonly given: readonly Json[];
     }
-  /** The process ends, for this reason. */
+  /** The process exits, for this reason. */
   | { readonly what: 'last'; readonly reason: string };
 
-/** Cuts a stream of text into lines, and keeps no more of one than `most` characters. */
+/** Splits a stream of text into lines; a line of more than `most` characters is dropped and reported. */
 export class Lines {
   readonly #most: number;
   readonly #line: (text: string) => void;

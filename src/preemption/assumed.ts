@@ -7,19 +7,19 @@ import { selects, termTakes } from './selectors.ts';
 import type { Constraints, Pod } from './snapshot.ts';
 import type { PreemptionUnit } from './units.ts';
 
-/** The preemptor's Pods on the nodes where they are assumed, beside which units are put back one by one. */
+/** The preemptor's Pods on the nodes where they are assumed, while units are put back one by one. */
 export class Assumed {
   readonly #nodes: PodPlacement['nodes'];
   readonly #state: ClusterState;
   readonly #onNode = new Map<string, Pod[]>();
   readonly #order = new Map<Pod, number>();
-  /** One Pod for each set of inter-Pod constraints. */
+  /** One of the preemptor's Pods for each set of inter-Pod constraints. */
   readonly #constrained: readonly Pod[];
-  /** Whether each is judged with those before it alone, as it was when it was placed. */
+  /** Whether each Pod is judged with only the Pods placed before it, as when it was placed. */
   readonly #inTurn: boolean;
-  /** Pods for which kube-scheduler skips inter-Pod affinity, judged in turn. */
+  /** Pods for which kube-scheduler skips inter-Pod affinity when it judges Pods in turn. */
   readonly #skipping = new Set<Pod>();
-  /** Whether all of them could stay before any unit was put back. */
+  /** Whether all Pods could stay before any unit was put back. */
   readonly #clean: boolean;
 
   constructor({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState, { inTurn = false } = {}) {
@@ -37,16 +37,16 @@ export class Assumed {
       this.#eachInTurn((pod) => {
         if (skipsAffinity(pod, state)) this.#skipping.add(pod);
       });
-    // In turn they could: so they were placed.
+    // Pods that are judged in turn could stay: they were placed in the same order.
     this.#clean = inTurn || this.#first(nodes.keys()) === undefined;
   }
 
   /**
-   * Whether the preemptor's Pods can stay now that `unit` is back on its nodes: undefined, or the first reason against
-   * it. Only the preemptor is judged: what ran before it runs on.
+   * Why the preemptor's Pods cannot stay now that `unit` is back on its nodes: the first reason; undefined where they can.
+   * Only the preemptor's Pods are judged, since running Pods keep running.
    */
   clashWith(unit: PreemptionUnit): string | undefined {
-    // A Pod of the unit matters on other nodes only by inter-Pod constraints, its own or the preemptor's.
+    // A Pod of the unit affects other nodes only by inter-Pod constraints, its own or the preemptor's.
     if (this.#constrained.length === 0 && !this.#state.wanted.some) {
       for (const { nodeName } of unit.pods) {
         const clash = this.#first(this.#onNode.get(nodeName) ?? []);
@@ -58,11 +58,11 @@ export class Assumed {
       return this.#inTurn ? this.#firstInTurn(this.#skipping) : this.#first(this.#nodes.keys());
     const near = new Set(unit.pods.flatMap(({ nodeName }) => this.#onNode.get(nodeName) ?? []));
     const inOrder = [...near].sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0));
-    // Nothing has changed for inter-Pod constraints.
+    // No inter-Pod constraint of the preemptor is affected.
     return this.#first(inOrder, this.#inTurn ? ownPredicates : undefined);
   }
 
-  /** Whether the Pod can matter on other nodes. */
+  /** Whether the Pod can affect Pods on other nodes. */
   #mattersElsewhere(pod: Pod): boolean {
     if (pod.constraints.antiAffinity.length > 0) return true;
     return this.#constrained.some(
@@ -84,7 +84,7 @@ export class Assumed {
     return undefined;
   }
 
-  /** The first reason why a Pod cannot stay after all, whatever was skipped. */
+  /** The first reason why a Pod cannot stay, with inter-Pod affinity checked for all Pods. */
   clash(): string | undefined {
     return this.#firstInTurn(new Set());
   }
@@ -97,7 +97,7 @@ export class Assumed {
     return clash;
   }
 
-  /** Each with those before it in place alone. */
+  /** Calls `look` for each Pod while only the Pods placed before it are in place. */
   #eachInTurn(look: (pod: Pod, node: NodeState) => void): void {
     for (const [pod, node] of this.#nodes) this.#state.take(pod, node);
     for (const [pod, node] of this.#nodes) {

@@ -4,16 +4,18 @@ import type { DisruptionBudget, Labels, Pod } from './snapshot.ts';
 import type { PreemptionUnit } from './units.ts';
 import type { VariantBehaviour } from './variants.ts';
 
-/** The budgets of a cluster, and what is left of each while victims are counted. */
+/** Units, split by whether their eviction would break a PodDisruptionBudget. */
 export interface SplitUnits {
-  /** Units whose eviction would break a PodDisruptionBudget, in the order given, and how many of their Pods would. */
+  /**
+   * Units whose eviction would break a PodDisruptionBudget, in the order given, with the number of their Pods that would.
+   */
   readonly violating: ReadonlyMap<PreemptionUnit, number>;
   readonly others: readonly PreemptionUnit[];
 }
 
 /**
- * Splits units by whether evicting them, one after the other in this order, would take more from a budget than it has.
- * A unit violates if any of its Pods does. Every budget that a Pod matches is charged, unless the algorithm stops at the first
+ * Splits units by whether evicting them, one after the other in this order, would take more from a budget than it allows. A
+ * unit violates if any of its Pods does. Every budget that a Pod matches is charged, unless the algorithm stops at the first
  * violation of the Pod, or of the unit.
  */
 export function splitByBudgets(
@@ -32,7 +34,7 @@ export function splitByBudgets(
   return { violating, others };
 }
 
-/** A budget with what is left of it. */
+/** A PodDisruptionBudget, and how many evictions it still allows. */
 interface Account {
   left: number;
   readonly disrupted: ReadonlySet<string>;
@@ -46,7 +48,7 @@ class Ledger {
   constructor(budgets: readonly DisruptionBudget[], until: VariantBehaviour['chargesUntil']['Pod']) {
     this.#until = until;
     for (const { namespace, selector, disruptionsAllowed: left, disrupted } of budgets) {
-      // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
+      // A budget without a selector, or with an empty one, matches no Pod here, as in kube-scheduler.
       if (selector === undefined || takesEverything(selector)) continue;
       const account = { left, disrupted, takes: matcherOf(selector) };
       this.#byNamespace.getOrInsert(namespace, []).push(account);
@@ -76,15 +78,15 @@ class Ledger {
   }
 }
 
-/** A budget that has not enough for all of these units to go, with those of them that draw on it. */
+/** A budget that does not allow the eviction of all these units, with the units that have Pods of it. */
 export interface Overdrawn {
   readonly budget: DisruptionBudget;
   readonly units: readonly PreemptionUnit[];
 }
 
 /**
- * The first budget that evicting all of `units` would overdraw, as the eviction API counts: a budget with an empty
- * selector is for every Pod of its namespace.
+ * Returns the first budget that evicting all of `units` would overdraw, as the eviction API counts: there a budget with an
+ * empty selector matches every Pod of its namespace.
  */
 export function overdrawnBy(
   units: readonly PreemptionUnit[],

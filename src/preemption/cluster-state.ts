@@ -8,27 +8,27 @@ interface Home {
   readonly amounts: readonly Amount[];
 }
 
-/** Which Pods a rule counts. */
+/** Whether a rule counts a Pod on a node. */
 type Takes = (pod: Pod, node: NodeState) => boolean;
 
-/** Pods that a rule counts, followed as they come and go. */
+/** The Pods that a rule counts, updated as Pods come and go. */
 interface Watched {
   readonly takes: Takes;
   readonly crowd: CountedPods;
 }
 
-/** A working copy of the snapshot: Pods are put on nodes and taken off again, and the snapshot itself does not change. */
+/** A working copy of a snapshot. Pods are put on nodes and taken off, while the snapshot itself does not change. */
 export class ClusterState {
   readonly nodes: readonly NodeState[];
   readonly byName: ReadonlyMap<string, NodeState>;
   readonly namespaces: Snapshot['namespaces'];
-  /** Terms of anti-affinity of the Pods on nodes. */
+  /** Anti-affinity terms of the Pods that are on nodes. */
   readonly wanted: AntiAffinityTerms;
-  /** Anti-affinity of all Pods of the snapshot, on a node now or not; Pods of one template share theirs. */
+  /** Anti-affinity of all Pods of the snapshot, whether on a node now or not. Pods of one template share one list. */
   readonly distances: ReadonlySet<readonly PodAffinityTerm[]>;
-  /** An index for every resource, so that amounts are kept in arrays. */
+  /** The index of each resource, so that amounts can be kept in arrays. */
   readonly #indexes = new Map<string, number>();
-  /** By requests, which Pods of one template share. */
+  /** Amounts by the requests object, which Pods of one template share. */
   readonly #amounts = new Map<Resources, readonly Amount[]>();
   readonly #homes = new Map<Pod, Home>();
   readonly #watched = new Map<object, Map<string, Watched>>();
@@ -53,7 +53,7 @@ export class ClusterState {
       if (!this.#indexes.has(name)) this.#indexes.set(name, this.#indexes.size);
   }
 
-  /** What a Pod requests. A resource that no node has gets an index beyond all, where nothing is free. */
+  /** The amounts that a Pod requests. A resource that no node has gets an index beyond all others, where nothing is free. */
   amountsOf({ requests }: Pick<Pod, 'requests'>): readonly Amount[] {
     const known = this.#amounts.get(requests);
     if (known !== undefined) return known;
@@ -67,8 +67,8 @@ export class ClusterState {
   }
 
   /**
-   * The Pods on nodes that `takes` accepts, searched once and then followed as Pods come and go.
-   * @param key identifies the rule, with `of`
+   * The Pods on nodes that `takes` accepts. They are searched once, and then updated as Pods come and go.
+   * @param key identifies the rule, together with `of`
    */
   podsCounted(key: object, of: string, takes: Takes): CountedPods {
     const alike = this.#watched.getOrInsertComputed(key, () => new Map<string, Watched>());
@@ -81,7 +81,7 @@ export class ClusterState {
     }).crowd;
   }
 
-  /** The nodes that `takes` accepts, searched once. @param key identifies the rule, with `of` */
+  /** The nodes that `takes` accepts, searched once. @param key identifies the rule, together with `of` */
   nodesFor(key: object, of: string, takes: (node: NodeState) => boolean): ReadonlySet<NodeState> {
     return this.#nodesFor
       .getOrInsertComputed(key, () => new Map<string, ReadonlySet<NodeState>>())
@@ -96,7 +96,7 @@ export class ClusterState {
     this.#take(pod, node, this.amountsOf(pod));
   }
 
-  /** Puts a Pod of the snapshot on the node that it runs on; nowhere if that is gone. */
+  /** Puts a Pod of the snapshot back on its node; does nothing where the node no longer exists. */
   putBack(pod: Pod): void {
     const home = this.#homeOf(pod);
     if (home !== undefined) this.#put(pod, home.node, home.amounts);

@@ -9,19 +9,21 @@ import type { Preemptor } from './preemptor.ts';
 import type { PreemptionUnit } from './units.ts';
 import { putBack, removed } from './search.ts';
 
-/** Nodes that a search visits, in multiples of all nodes: what is not found by then counts as absent. */
+/**
+ * The most nodes that a search visits, in multiples of all nodes. Choices that were not found by then count as infeasible.
+ */
 const MOST_ROUNDS = 128;
 
 /**
- * Finds domains in which a gang fits, in the state as it is.
+ * Finds domains in which a gang fits in the present state.
  *
- * 1. For each scope, list the domains with enough capacity for the Pods that must start, as if no other scope were there.
- *    Domains in which members run are the only ones; where victims are sought, the ones that cost the lowest priority come
+ * 1. For each scope, list the domains with enough capacity for the Pods that must start, as if no other scope existed. If
+ *    members run, only their domains are listed. When victims are searched, the domains that cost the lowest priority come
  *    first ({@link byPriorityToGo}).
  * 2. Choose a domain scope by scope, depth first. Scopes that share Pods need domains that share nodes.
- * 3. Place the gang after each choice, and give up a branch as soon as it does not fit.
- * 4. Pods whose scope has no domain yet may have taken what others needed, so if nothing was found and there are few choices,
- *    try each to its end.
+ * 3. Place the gang after each choice, and give up a branch as soon as the gang does not fit.
+ * 4. Pods of a scope that has no domain yet may have taken nodes that other Pods needed. So if nothing was found and there
+ *    are few choices, try each choice to its end.
  * 5. Stop at the number asked for, or when {@link MOST_ROUNDS} times all nodes were visited.
  */
 export class DomainChoices {
@@ -31,11 +33,11 @@ export class DomainChoices {
   readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
   readonly #gone: readonly PreemptionUnit[];
-  /** Domains of each scope that the last search reached. */
+  /** The domains of each scope that the last search tried. */
   #tried = new Map<Scope, Set<string>>();
   #looked = 0;
 
-  /** @param gone units taken out of the state; domains that lose the least important of them come first */
+  /** @param gone units taken out of the state; domains that need the least important of them come first */
   constructor(
     preemptor: Preemptor,
     state: ClusterState,
@@ -49,8 +51,8 @@ export class DomainChoices {
   }
 
   /**
-   * A domain for each scope, such that the whole gang fits: the first in the order of the domains, scope by scope.
-   * @param most so many are enough
+   * Finds choices of one domain per scope in which the whole gang fits, in the order of the domains, scope by scope.
+   * @param most the search stops after so many choices
    */
   for(scopes: readonly Scope[], most: number): DomainChoice[] {
     this.#looked = 0;
@@ -65,7 +67,7 @@ export class DomainChoices {
     return found;
   }
 
-  /** How many domains with capacity for the scope the last search did not reach. */
+  /** How many domains with capacity for the scope the last search did not try. */
   leftOut(scope: Scope): number {
     return this.#domainsFor(scope).length - (this.#tried.get(scope)?.size ?? 0);
   }
@@ -112,7 +114,7 @@ export class DomainChoices {
     return placement.fits;
   }
 
-  /** Domains with capacity for the Pods of each group of the scope that must start, if nobody else came. */
+  /** The domains with capacity for the Pods of each group of the scope that must start, if no other Pods came. */
   #domainsFor(scope: Scope): readonly Domain[] {
     const known = this.#usable.get(scope);
     if (known !== undefined) return known;
@@ -141,7 +143,7 @@ export class DomainChoices {
     return byPriorityToGo(large, { state: this.#state, units: this.#gone }, { capacityIn, wanted: total });
   }
 
-  /** All domains of the scope by name, or only those in which members run, where some do. */
+  /** The domains of the scope, by name. If members of the gang run, only the domains in which they run. */
   allowed(scope: Scope): readonly Domain[] {
     const running = this.#running.filter((pod) => speaksOf(scope, pod));
     const chosen = domainsWith(running, scope.key, this.#state);
@@ -153,7 +155,7 @@ export class DomainChoices {
   }
 }
 
-/** The most Pods that a node can take: of each kind as many as if the others were not there. */
+/** Returns how many Pods a node can take at most: for each kind of Pod as many as if the other kinds did not exist. */
 function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
   const judged = kindsOf(pods).map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
   return (node) => {
@@ -164,11 +166,11 @@ function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeStat
 }
 
 /**
- * Sorts domains by the priority that it costs to make them large enough: units go from the lowest priority up until they are.
- * Of domains that cost the same the one with more free capacity comes first, then the first by name.
- * @param units all gone from the state, as they are afterwards
- * @param capacityIn how many Pods a domain takes now, as far as they are wanted
- * @param wanted so many make it large enough
+ * Sorts domains by the priority that has to be preempted to make them large enough: units are taken from the lowest priority
+ * up until the domain is. Of domains with the same cost the one with more free capacity comes first, then the first by name.
+ * @param units units that were all taken out of the state; they are out of it afterwards as well
+ * @param capacityIn how many of the wanted Pods a domain takes now
+ * @param wanted how many Pods make a domain large enough
  */
 function byPriorityToGo(
   domains: readonly Domain[],

@@ -2,16 +2,16 @@ import type { NodeState } from './node-state.ts';
 import type { Pod, PodAffinityTerm, Snapshot } from './snapshot.ts';
 import { termTakes } from './selectors.ts';
 
-/** Counts the Pods in each domain of a topology key as they come and go, and knows the fewest in any. */
+/** Counts the Pods in each domain of a topology key as they come and go, and knows the lowest count. */
 export class DomainCounts {
   readonly topologyKey: string;
   readonly #counts = new Map<string, number>();
-  /** By a count: how many domains have it. */
+  /** The number of domains with each count; the index is the count. */
   readonly #domainsOf: number[] = [];
   #least = Number.POSITIVE_INFINITY;
   #total = 0;
 
-  /** @param domains nodes whose domains count although nobody may be there */
+  /** @param domains nodes whose domains count even while they have no Pods */
   constructor(topologyKey: string, domains: Iterable<NodeState> = []) {
     this.topologyKey = topologyKey;
     for (const node of domains) {
@@ -23,7 +23,7 @@ export class DomainCounts {
     }
   }
 
-  /** The domain that a node is in; undefined: in none. */
+  /** The domain of a node; undefined where the node has no such label. */
   valueOf({ node }: NodeState): string | undefined {
     return node.labels.get(this.topologyKey);
   }
@@ -42,12 +42,12 @@ export class DomainCounts {
     return this.#total;
   }
 
-  /** The fewest Pods in a domain; Infinity where there is none. */
+  /** The lowest number of Pods in a domain; Infinity where there is no domain. */
   get least(): number {
     return this.#least;
   }
 
-  /** How many domains have the fewest. */
+  /** How many domains have the lowest number of Pods. */
   get leastDomains(): number {
     return this.#domainsOf[this.#least] ?? 0;
   }
@@ -70,7 +70,7 @@ export class DomainCounts {
   }
 }
 
-/** The Pods on nodes that a rule counts, with how many each domain has. */
+/** The Pods on nodes that a rule counts, with their number in each domain. */
 export class CountedPods {
   readonly #nodes = new Map<Pod, NodeState>();
   readonly #counts = new Map<string, DomainCounts>();
@@ -92,7 +92,10 @@ export class CountedPods {
     return this.#nodes.get(pod);
   }
 
-  /** @param domains nodes whose domains count although nobody may be there; the same each time */
+  /**
+   * The counts by domain of a topology key. @param domains nodes whose domains count even while they have no Pods; the same
+   * at each call
+   */
   by(topologyKey: string, domains?: Iterable<NodeState>): DomainCounts {
     const known = this.#counts.get(topologyKey);
     if (known !== undefined) return known;
@@ -103,21 +106,21 @@ export class CountedPods {
   }
 }
 
-/** A term of anti-affinity, and the Pods on nodes that have it. */
+/** An anti-affinity term, and the Pods on nodes that have it. */
 export interface AntiAffinityTerm {
   readonly id: number;
   readonly term: PodAffinityTerm;
   readonly crowd: CountedPods;
 }
 
-/** Anti-affinity of the Pods on nodes, which every newcomer must satisfy. Equal terms are kept once. */
+/** Anti-affinity terms of the Pods on nodes, which every Pod that is placed must satisfy. Equal terms are kept once. */
 export class AntiAffinityTerms {
   readonly #namespaces: Snapshot['namespaces'];
   readonly #all: AntiAffinityTerm[] = [];
   readonly #byText = new Map<string, AntiAffinityTerm>();
-  /** By a list of terms, which Pods of one template share. */
+  /** Terms by the list of terms, which Pods of one template share. */
   readonly #byList = new Map<readonly PodAffinityTerm[], readonly AntiAffinityTerm[]>();
-  /** By newcomer the terms that select it, among as many as were known then. */
+  /** For each Pod to place, the terms that select it among the terms `known` at the time. */
   readonly #against = new Map<Pod, { known: number; readonly found: AntiAffinityTerm[] }>();
   /** How many Pods on nodes have anti-affinity. */
   #wanting = 0;
@@ -159,7 +162,7 @@ export class AntiAffinityTerms {
     });
   }
 
-  /** The terms that select the Pod, whether or not a Pod on a node has them now. */
+  /** The terms that select the Pod, whether or not a Pod on a node has them at present. */
   against(pod: Pod): readonly AntiAffinityTerm[] {
     const one = this.#against.getOrInsertComputed(pod, () => ({ known: 0, found: [] }));
     for (; one.known < this.#all.length; one.known += 1) {

@@ -10,22 +10,22 @@ import { interPodFit } from './inter-pod-fit.ts';
 import { Placer, type Placed, type GangToPlace } from './placer.ts';
 import { RankedKind } from './ranked-kind.ts';
 
-/** Whether a preemptor fits the state as it is at the moment of asking. */
+/** Answers whether a preemptor fits the present state. */
 export interface Fit {
   fits(): boolean;
-  /** Called for each node whose Pods have changed since. */
+  /** Called for each node whose Pods have changed since the last answer. */
   changed(node: NodeState): void;
-  /** All nodes are by now as they were before it was asked last, when it said no, and had said yes before that. */
+  /** Called after a "no" that followed a "yes", once all nodes are again as they were at the "yes". */
   backOut?(): void;
 }
 
 /**
- * Chooses the quickest way to know whether the gang fits. All of them give the answer that placing it would give.
+ * Chooses the fastest way to tell whether the gang fits. Every way gives the answer that placing the gang would give.
  *
- * 1. Without inter-Pod constraints a node takes a Pod or not, whatever happens elsewhere. If all Pods are alike as well, the
- *    sum of the nodes' capacities decides: {@link CountedFit}.
- * 2. If they differ, it matters where each goes. That is remembered, and worked out again only when a node changes that could
- *    have been chosen: {@link RankedFit}.
+ * 1. Without inter-Pod constraints, whether a node takes a Pod does not depend on other nodes. If all Pods are alike as
+ *    well, the sum of the nodes' capacities decides: {@link CountedFit}.
+ * 2. If the Pods differ, it matters where each Pod goes. The placement is remembered, and computed again only when a node
+ *    changes that could have been chosen: {@link RankedFit}.
  * 3. With inter-Pod constraints, a gang that fitted is placed again only when a change can matter: `interPodFit`.
  * 4. If nodes are preferred in too many different ways, the gang is placed each time: {@link TriedFit}.
  */
@@ -35,7 +35,7 @@ export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.no
   return fit(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
 }
 
-/** Whether more capacity can never hurt, so that a gang that fits still fits once more Pods are removed. */
+/** Whether removing Pods can never make the gang unfit, so that a gang that fits still fits with more Pods removed. */
 export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   const { pods, minimums } = preemptor;
   const [minimum] = minimums;
@@ -47,7 +47,10 @@ export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   );
 }
 
-/** Whether neither the gang's Pods nor any Pod of the snapshot, removed for now or not, has inter-Pod constraints that concern the gang. */
+/**
+ * Whether neither the gang's Pods nor any Pod of the snapshot, on a node now or not, has inter-Pod affinity or anti-affinity
+ * that concerns the gang.
+ */
 function isWithoutInterPodAffinity({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
   if (pods.some(hasOwnInterPodConstraints)) return false;
   for (const terms of distances)
@@ -73,14 +76,14 @@ class TriedFit implements Fit {
   }
 
   changed(): void {
-    // Nothing is remembered.
+    // Nothing to do: this way remembers nothing.
   }
 }
 
 class CountedFit implements Fit {
   readonly #preemptor: Preemptor;
   readonly #state: ClusterState;
-  /** Capacity by node, of nodes that take such Pods. */
+  /** How many of the Pods each node takes, for nodes that take any. */
   readonly #capacity = new Map<NodeState, number>();
   readonly #stale = new Set<NodeState>();
   #total = 0;
@@ -117,9 +120,9 @@ class CountedFit implements Fit {
 }
 
 /**
- * Ranks the nodes for each kind of Pod and remembers where the Pods went. They are placed again only when one of those nodes
- * changes, or another that would be chosen by now.
- * @returns undefined where nodes are preferred in too many ways
+ * Ranks the nodes for each kind of Pod, and remembers where the Pods went. The Pods are placed again only when one of those
+ * nodes changes, or another node would now be chosen.
+ * @returns undefined where nodes are preferred in too many different ways
  */
 export function rankedFit(
   wanting: GangToPlace,

@@ -4,13 +4,16 @@ import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * A plan on its way: who was told to go, and where the preemptor's Pods are to be. JSON as it stands, so that it can be
- * written down before the first Pod goes, and whoever reads it again goes on with it.
+ * A preemption that was begun: its victims, and the nodes for the preemptor's Pods. It is plain JSON, so that it can be
+ * stored before the first victim is evicted, and the next leader can continue with it.
  */
 export interface InFlight {
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Victim[];
-  /** Given up: units that were begun are brought to their end, no other is touched, and nothing new is planned till then. */
+  /**
+   * True once the plan was given up: units whose eviction has begun are evicted whole, no other unit is, and no new plan is
+   * made until they are gone.
+   */
   readonly closing: boolean;
 }
 
@@ -21,17 +24,17 @@ export interface Nomination {
   readonly node: string;
 }
 
-/** A unit that has to go. */
+/** A unit that is to be evicted. */
 export interface Victim extends Pick<PreemptionUnit, 'kind' | 'namespace' | 'name' | 'priority'> {
   readonly pods: readonly { readonly name: string; readonly uid: string }[];
 }
 
 /**
- * A plan in flight as it stands in an annotation of its gang. Of the victims it has the uids and nothing else: whoever
- * may read the gang need not learn what runs in other namespaces, and a Pod of the same name is another Pod.
+ * A plan in flight as the gang's annotation has it. It names victims by uid alone: readers of the gang need not learn what
+ * runs in other namespaces, and a new Pod of the same name has another uid.
  */
 export interface WrittenPlan {
-  /** When it was begun, in milliseconds since 1970. */
+  /** Milliseconds since 1970 at which the plan was begun. */
   readonly at: number;
   readonly closing: boolean;
   readonly nominations: readonly Nomination[];
@@ -39,7 +42,7 @@ export interface WrittenPlan {
   readonly victims: readonly (readonly string[])[];
 }
 
-/** @param gang the uid of the gang: a plan that was copied to another one is none */
+/** Writes a plan for the annotation. @param gang the uid of the gang, so that a plan copied to another gang is invalid */
 export const writePlan = (gang: string, at: number, { nominations, victims, closing }: InFlight): string =>
   JSON.stringify({
     gang,
@@ -49,7 +52,10 @@ export const writePlan = (gang: string, at: number, { nominations, victims, clos
     victims: victims.map(({ pods }) => pods.map(({ uid }) => uid)),
   });
 
-/** undefined for what is no plan of the gang with this uid: nobody is evicted on the word of that. */
+/**
+ * Reads the annotation. Returns undefined for anything but a plan of the gang with this uid, so that no Pod is evicted by
+ * it.
+ */
 export function readPlan(text: string | undefined, gang: string): WrittenPlan | undefined {
   const value = text === undefined ? undefined : parsedJson(text);
   const at = Date.parse(ownString(value, 'at') ?? '');
@@ -64,7 +70,7 @@ export function readPlan(text: string | undefined, gang: string): WrittenPlan | 
   };
 }
 
-/** The plan with what the cluster knows of its victims now. Those that are gone have no name any more, and need none. */
+/** Rebuilds the plan with what the cluster knows of its victims now. Victims that are gone have no name and need none. */
 export function recalled(
   { closing, nominations, victims }: WrittenPlan,
   snapshot: Snapshot,

@@ -6,20 +6,20 @@ import { Placer, type GangToPlace } from './placer.ts';
 import { counted } from './preemptor.ts';
 import { selects, termTakes } from './selectors.ts';
 
-/** With more cells, placing a Pod takes as long as scoring the nodes one by one. */
+/** The most cells (see `mostCells`). With more, placing a Pod takes as long as scoring the nodes one by one. */
 const MOST_CELLS = 64;
 
 /**
  * Tells whether a gang with inter-Pod constraints (affinity, anti-affinity, topology spread) fits.
  *
- * 1. Pods are of one kind if they are alike and every rule, their own and that of Pods on nodes, treats them the same.
+ * 1. Pods are of one kind if they are alike and every rule, their own and those of Pods on nodes, treats them the same.
  * 2. Each kind ranks the nodes ({@link InterPodKind}) under rules that follow Pods as they come and go.
- * 3. Where the Pods went when they last fitted is remembered, with what each rule said of each domain then.
- * 4. They are placed again only if a change can matter: a chosen node changed, another became better, or a rule now says
- *    something else of a domain that the gang uses or could have used.
- * 5. A unit that did not fit beside the gang is taken away again: what was known before it came holds again (`backOut`).
- * @param mostCells groups of nodes in the same domains that are told apart
- * @returns undefined where nodes are preferred in too many ways
+ * 3. When the gang fits, the nodes of its Pods are remembered, with the answer of each rule for each domain.
+ * 4. The Pods are placed again only if a change can matter: a chosen node changed, another node became better, or a rule
+ *    changed its answer for a domain that the gang uses or could have used.
+ * 5. When a unit did not fit beside the gang and is removed again, the remembered state is restored (`backOut`).
+ * @param mostCells the most groups of nodes in the same domains that are distinguished
+ * @returns undefined where nodes are preferred in too many different ways
  */
 export function interPodFit(
   wanting: GangToPlace,
@@ -34,7 +34,7 @@ export function interPodFit(
     const alike = firsts.getOrInsertComputed(mindedAs(pod, state), () => []);
     let one = alike.find((other) => isAlike(other.pod, pod));
     if (one === undefined) {
-      // A copy that is never placed, so that every Pod that is placed counts for it.
+      // A copy that is never placed itself, so that every placed Pod counts for it.
       const kind = InterPodKind.of({ ...pod }, { state, nodes, mostCells });
       if (kind === undefined) return undefined;
       alike.push((one = { pod, kind }));
@@ -44,7 +44,7 @@ export function interPodFit(
   return new InterPodFit(wanting, new Placer(wanting, { state, nodes, kinds }));
 }
 
-/** How the rules of others, and its own, treat the Pod itself. */
+/** A text of how the rules of other Pods, and its own rules, treat the Pod. */
 function mindedAs(pod: Pod, { wanted, namespaces }: ClusterState): string {
   const { affinity, spread } = pod.constraints;
   return JSON.stringify([
@@ -60,11 +60,11 @@ class InterPodFit {
   readonly #placer: Placer<InterPodKind>;
   readonly #rules: readonly TrackedRule[];
   readonly #changed = new Set<NodeState>();
-  /** Since the gang fitted. */
+  /** Nodes that changed since the gang fitted. */
   readonly #since = new Set<NodeState>();
-  /** Where its Pods went then. */
+  /** Nodes on which the gang's Pods were when it fitted. */
   #chosen: ReadonlySet<NodeState> = new Set();
-  /** Whether it fitted, and whether that can still be relied on. */
+  /** Whether the gang fitted, and the answer still holds. */
   #fitted = false;
   #isValid = false;
 

@@ -10,10 +10,11 @@ import type { DomainRule } from './predicates/predicate.ts';
 /**
  * Node scores for Pods of one kind with inter-Pod constraints.
  *
- * 1. A rule over few domains (zones) is wide: nodes in the same domains form one class, and the rule is asked once a class.
- * 2. A rule over many domains (host names) is narrow: it is part of whether a single node takes the Pod.
- * 3. When Pods come to a node or leave it, the nodes in the same domain of a narrow rule are scored again; all nodes are if
- *    the fewest Pods in any domain changed, since topology spread compares with that.
+ * 1. A rule over few domains (zones) is wide: nodes in the same domains form one class, and the rule is evaluated per class.
+ * 2. A rule over many domains (host names) is narrow: it decides, beside other conditions, whether a single node takes the
+ *    Pod.
+ * 3. When Pods come to a node or leave it, the nodes in the same domain of a narrow rule are scored again. All nodes are if
+ *    the lowest number of Pods in any domain changed, since topology spread compares with it.
  */
 export class InterPodKind {
   readonly rules: readonly TrackedRule[];
@@ -21,14 +22,14 @@ export class InterPodKind {
   readonly #ranked: RankedKind;
   readonly #wide: readonly TrackedRule[];
   readonly #narrow: readonly TrackedRule[];
-  /** Of each narrow rule the indexes of nodes by domain. */
+  /** For each narrow rule the indexes of the nodes in each domain. */
   readonly #beside: readonly (readonly [TrackedRule, ReadonlyMap<string | undefined, readonly number[]>])[];
   #isPlacing = false;
-  /** Preferences may be worth something else, since a class was or is empty. */
+  /** Whether scores of preferences may have changed, since a class became empty or is no longer empty. */
   #preferencesChanged = false;
-  /** Of each narrow rule the fewest Pods in a domain, as of the last scores. */
+  /** For each narrow rule the lowest number of Pods in a domain, as of the last scores. */
   readonly #leasts: number[];
-  /** What was known of each class before the Pods were placed again. */
+  /** The state of each class before the Pods were placed again. */
   #kept: readonly Pick<NodeClass, 'last' | 'least'>[] = [];
 
   private constructor(
@@ -52,7 +53,7 @@ export class InterPodKind {
     ]);
   }
 
-  /** undefined where nodes are preferred in too many ways. @param pod on no node, now and later */
+  /** Returns undefined where nodes are preferred in too many different ways. @param pod a Pod that is never on a node */
   static of(
     pod: Pod,
     given: {
@@ -80,7 +81,7 @@ export class InterPodKind {
     for (const rule of this.rules) rule.begin();
   }
 
-  /** If the Pods did not fit, what was known from when they did stays. */
+  /** Called after the Pods were placed. If they did not fit, the state from when they last did stays. */
   end(fits: boolean, chosen: ReadonlySet<NodeState>): void {
     this.#isPlacing = false;
     if (fits) for (const rule of this.rules) rule.placed(chosen);
@@ -92,7 +93,7 @@ export class InterPodKind {
     return this.#ranked.choose(this.#ranked.classes.filter(({ first }) => allow(this.#wide, first)));
   }
 
-  /** Scores a node again whose Pods have changed, and the nodes that this concerns. */
+  /** Scores a node again whose Pods have changed, and the nodes that depend on it. */
   lookAt(index: number, node: NodeState): void {
     this.#refresh(index);
     let everywhere = false;
@@ -107,7 +108,7 @@ export class InterPodKind {
         for (const one of byDomain.get(rule.valueOf(node)) ?? []) if (one !== index) this.#refresh(one);
   }
 
-  /** The same for a node that no Pod of the gang is on. @returns whether one might go elsewhere by now */
+  /** Scores a node again that has no Pod of the gang. @returns whether a Pod of the gang might now go elsewhere */
   changed(index: number, node: NodeState): boolean {
     this.#preferencesChanged = false;
     this.lookAt(index, node);
@@ -131,7 +132,7 @@ function allow(rules: readonly TrackedRule[], node: NodeState): boolean {
   return true;
 }
 
-/** The wide rules: those whose domains make few cells together, and affinity, whose first Pod changes all domains. */
+/** The wide rules: rules whose domains make few cells together, and affinity, whose first Pod changes all domains. */
 function wideOf(
   rules: readonly TrackedRule[],
   nodes: readonly NodeState[],
@@ -153,18 +154,18 @@ function wideOf(
   return { wide, textOf: textBy(wide) };
 }
 
-/** A rule with what it said when the gang was placed last, to tell whether a change since then can matter. */
+/** A rule with its answers from when the gang was last placed, to tell whether a change since then can matter. */
 export class TrackedRule {
   readonly rule: DomainRule;
-  /** By domain the Pods that count there; for rules that do not count, whether one is there. */
+  /** For each domain the number of Pods that count there; for rules that do not count, whether a Pod is there. */
   readonly #before = new Map<string, number>();
   /** Domains in which Pods of the gang were placed. */
   readonly #used = new Set<string>();
   #leastAtBegin = 0;
-  /** The fewest before the gang was placed, and with it in place. */
+  /** The lowest number of Pods in a domain, before the gang was placed and with the gang in place. */
   #leastBefore = 0;
   #leastAfter = 0;
-  /** How many domains had the fewest with the gang in place, less those that have more by now. */
+  /** How many domains had the lowest number with the gang in place, without those that have more Pods now. */
   #leastDomains = 0;
   #raised = 0;
 
@@ -195,26 +196,26 @@ export class TrackedRule {
     }
   }
 
-  /** Whether domains without a Pod of the gang were judged alike throughout. */
+  /** Whether the rule gave the same answer for all domains without a Pod of the gang while the gang was placed. */
   get isSteady(): boolean {
     return this.rule.kind !== 'spread' || this.#leastBefore === this.#leastAfter;
   }
 
-  /** Whether a Pod of the gang might go elsewhere, since Pods have come to a node or left it. */
+  /** Whether a Pod of the gang might now go elsewhere, since Pods came to the node or left it. */
   matters(node: NodeState): boolean {
     const value = this.valueOf(node);
     if (value === undefined) return false;
     const [before, now] = [this.#before.get(value) ?? 0, this.#levelOf(value)];
     if (now === before) return false;
-    // A Pod that comes to a domain that the gang does not use takes away a choice that was not made.
+    // A Pod that comes to a domain without Pods of the gang only rules out a choice that was not made.
     if (now < before || this.rule.kind === 'company' || this.#used.has(value)) return true;
     if (this.rule.kind === 'distance' || before > this.#leastAfter) return false;
-    // But the fewest stay the same only while another domain has as few.
+    // The lowest number stays the same only while another domain has as few Pods.
     this.#raised += 1;
     return !this.isSteady || this.#leastDomains - this.#raised < 1;
   }
 
-  /** Remembers what is said of the node now: the gang is placed, as before or again. */
+  /** Remembers the rule's answer for the node: the gang is placed, as before or again. */
   keep(node: NodeState): void {
     const value = this.valueOf(node);
     if (value !== undefined) this.#before.set(value, this.#levelOf(value));
@@ -222,7 +223,7 @@ export class TrackedRule {
     this.#raised = 0;
   }
 
-  /** The change is taken back. */
+  /** Takes the change back. */
   backOut(): void {
     this.#raised = 0;
   }

@@ -7,16 +7,18 @@ export interface Amount {
   readonly count: number;
 }
 
-/** A node with the Pods that are on it in thought. */
+/** A node in a working copy, with the Pods that are on it there. */
 export class NodeState {
   readonly node: Node;
   readonly pods = new Set<Pod>();
   readonly mostPods: number;
-  /** By the index of the resource, as {@link used}: numbers in a Map would each be an object of their own. */
+  /**
+   * Allocatable amounts by the index of the resource, like {@link used}. In a Map each number would be an object of its own.
+   */
   readonly allocatable: Float64Array;
-  /** What its Pods ask for together. */
+  /** Sum of the requests of the Pods on the node. */
   readonly used: Float64Array;
-  /** As scores count it. */
+  /** Sum of the CPU that scores count (`scored`). */
   scoredCpu = 0;
   scoredMemory = 0;
 
@@ -28,7 +30,7 @@ export class NodeState {
     for (const [name, count] of node.allocatable) this.allocatable[indexes.get(name) ?? 0] = count;
   }
 
-  /** What is left of a resource; less than nothing on a node that is overcommitted. */
+  /** The free amount of a resource; negative on a node that is overcommitted. */
   free({ index }: Pick<Amount, 'index'>): number {
     return (this.allocatable[index] ?? 0) - (this.used[index] ?? 0);
   }

@@ -9,8 +9,8 @@ import { costOfPod } from './units.ts';
 import type { Variant } from './variants.ts';
 
 /**
- * Whether the preemptor's Pods would still fit where they are nominated once everybody who goes has gone; the first
- * reason against it, or undefined.
+ * Why the preemptor's Pods would no longer fit on their nominated nodes once all victims and terminating Pods are gone: the
+ * first reason; undefined where they would fit.
  */
 export function stillNominated(
   { nominations, victims }: Pick<InFlight, 'nominations' | 'victims'>,
@@ -25,7 +25,7 @@ export function stillNominated(
   let clash: string | undefined;
   for (const { uid, node: name } of nominations) {
     const pod = waiting.get(uid);
-    // Bound by now, or gone.
+    // The Pod was bound or deleted since.
     if (pod === undefined) continue;
     const node = state.byName.get(name);
     const rejection = node && judgeFor(pod, state)(node);
@@ -42,8 +42,8 @@ export function stillNominated(
 }
 
 /**
- * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
- * for another reason is no sign of that.
+ * Returns a refusal where a Pod with a lower cost is being preempted on a node that a Pod of the preemptor is nominated for:
+ * then no further Pod has to be evicted. Pods that terminate for another reason do not count.
  */
 export function preemptionUnderWay(
   preemptor: Preemptor,

@@ -6,19 +6,21 @@ import { largestNow, shortageOf, sumUp } from './shortage.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PreemptionUnit } from './units.ts';
 
-/** A plan with what people ask next. */
+/** A plan, with the details that messages about it need. */
 export interface PlanOutcome {
   readonly preemptor: Preemptor;
   readonly plan: PreemptionPlan;
   readonly snapshot: Snapshot;
-  /** What is short where nothing helps, as quantities. */
+  /** The amount of each resource that is short where preemption does not help, as quantities. */
   readonly shortfall: Readonly<Record<string, string>>;
-  /** The largest gang of this shape that fits now, by group; undefined where it fits as it is, or none does. */
+  /**
+   * The largest gang of this shape that fits now, by group; undefined where the whole gang fits, or not even one Pod does.
+   */
   readonly largest: ReadonlyMap<string, number> | undefined;
 }
 
 export function outcomeOf(preemptor: Preemptor, plan: PreemptionPlan, snapshot: Snapshot): PlanOutcome {
-  // In one domain other things are short than in the whole cluster.
+  // The shortage in the cluster would mislead: in one domain other resources may be short.
   const confined = (preemptor.topology?.required.length ?? 0) > 0;
   const missing =
     plan.feasible || confined ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
@@ -32,7 +34,7 @@ export function outcomeOf(preemptor: Preemptor, plan: PreemptionPlan, snapshot: 
   };
 }
 
-/** One line that says it all. */
+/** The outcome in one line. */
 export function planVerdict(
   { plan, preemptor, shortfall }: PlanOutcome,
   reader: Audience = 'operator',
@@ -47,7 +49,7 @@ export function planVerdict(
     const units = plan.victims.map(({ unit }) => unit);
     return `would fit if ${podCount(pods)} ${whose(units, reader)} made room; nothing else is touched`;
   }
-  // As much more of it would not help: it is one node that has to have it.
+  // More of this resource in the cluster would not help: a single node needs it.
   const tooMuch = plan.refusal?.why === 'NoNodeLargeEnough' ? plan.refusal.resource : undefined;
   const short = Object.entries(shortfall).flatMap(([name, amount]) =>
     name === tooMuch ? [] : [`${amount} ${name}`],

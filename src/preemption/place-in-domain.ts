@@ -11,8 +11,10 @@ const MAX = 100;
  * Places a gang that has a topology constraint as kube-scheduler does.
  *
  * 1. Try each domain of the label by itself, or only the one in which members run.
- * 2. Score a domain that fits by the gang's Pods that it holds, of the most that any holds, and by how full it is then.
- * 3. Take the highest score; of several, which kube-scheduler leaves to chance, the domain of the first node by name.
+ * 2. Score a domain in which the gang fits by how many of the gang's Pods it holds, relative to the domain that holds the
+ *    most, and by how full it is then.
+ * 3. Take the highest score; of several domains, of which kube-scheduler takes one at random, the domain of the first node
+ *    by name.
  */
 export function placeInDomain(
   preemptor: Preemptor,
@@ -46,7 +48,9 @@ export function placeInDomain(
   return { ...placement, domain: { scope, value: domain.value } };
 }
 
-/** In the order of their first nodes. None where members run in several, or outside of all. */
+/**
+ * The domains in the order of their first nodes. None where members of the gang run in several domains, or outside of all.
+ */
 function domainsFor(running: readonly Pod[], { key }: Scope, state: ClusterState): Domain[] {
   const chosen = domainsWith(running, key, state);
   if (chosen.size > 1) return [];

@@ -7,24 +7,24 @@ import { UnmetMinimums, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { ChosenDomain } from './topology.ts';
 
-/** Where each Pod of a gang goes, and why the first without a node has none. */
+/** The node of each Pod of a gang, and why the first Pod without a node has none. */
 export interface PodPlacement {
   /** Whether every minimum is met. */
   readonly fits: boolean;
   readonly nodes: ReadonlyMap<Pod, NodeState>;
   /** Pods without a node. */
   readonly without: readonly Pod[];
-  /** Of the first Pod without a node, every node's reason. */
+  /** The reason of every node, for the first Pod without a node. */
   readonly rejected: readonly Rejection[];
-  /** The domain of all of them, where they must be in one. */
+  /** The domain of all Pods, where they must be in one. */
   readonly domain?: ChosenDomain;
 }
 
 /**
- * Places the Pods one after the other, each where kube-scheduler would put it with those before it in place: those that the
- * minimums need first, then the others where they fit. They are left on their nodes in `state`; {@link undo}
- * takes them off again.
- * @param only the nodes that may be used; all without
+ * Places the Pods one after the other, each where kube-scheduler would put it with the earlier ones in place: first the Pods
+ * that the minimums need, then the others where they fit. The Pods stay on their nodes in `state`; {@link undo} takes them
+ * off.
+ * @param only the nodes that may be used; by default all
  */
 export function place(
   preemptor: Pick<Preemptor, 'pods' | 'minimums'>,
@@ -34,7 +34,7 @@ export function place(
   return placeOthers(placeNeeded(preemptor, state, only), preemptor, state, only);
 }
 
-/** Places as many Pods as the minimums need: no victim is needed for more. */
+/** Places as many Pods as the minimums need. No victim is evicted for more. */
 export function placeNeeded(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
@@ -45,7 +45,7 @@ export function placeNeeded(
   return { ...placed, fits: needs.areMet };
 }
 
-/** Places the Pods that {@link placeNeeded} did not try, beside those that it placed. */
+/** Places the Pods that {@link placeNeeded} did not try, beside those that it did place. */
 export function placeOthers(
   needed: PodPlacement,
   { pods }: Pick<Preemptor, 'pods'>,
@@ -76,7 +76,7 @@ function placeEach(
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
   let rejected: readonly Rejection[] = [];
-  // One for each kind of Pod, kept while it is valid for the next one.
+  // Candidates for each kind of Pod, kept while they are valid for the next Pod.
   let kinds: Candidates[] = [];
   for (const pod of pods) {
     if (!wants(pod)) continue;
@@ -105,21 +105,21 @@ export function undo({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState
   for (const [pod, node] of nodes) state.take(pod, node);
 }
 
-/** Puts them back where they were. */
+/** Puts the Pods of a placement back on their nodes. */
 export function redo({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState): void {
   for (const [pod, node] of nodes) state.put(pod, node);
 }
 
 /**
- * The nodes that take a Pod, with their scores. They serve all Pods of the same kind: only the node that took one is scored
- * again. With inter-Pod constraints these are judged anew for each Pod, from the best score down.
+ * The nodes that take a Pod, with their scores. They serve all Pods of the same kind: after a Pod is placed only its node is
+ * scored again. Inter-Pod constraints are judged anew for each Pod, from the best score down.
  */
 class Candidates {
   #pod: Pod;
   readonly #state: ClusterState;
   readonly #only: readonly NodeState[];
   readonly #scores: Scores;
-  /** Whether inter-Pod constraints decide beside the node itself. */
+  /** Whether inter-Pod constraints have to be judged as well. */
   readonly #interPod: boolean;
 
   constructor(pod: Pod, state: ClusterState, only: readonly NodeState[]) {
@@ -140,34 +140,34 @@ class Candidates {
     return pod.nodeName === this.#pod.nodeName && isAlike(pod, this.#pod);
   }
 
-  /** Turns to another Pod, of the same kind as {@link isFor} says. @returns whether that is possible */
+  /** Switches to another Pod for which {@link isFor} holds. @returns whether that is possible */
   turnsTo(pod: Pod): boolean {
     if (this.#interPod !== hasInterPodConstraints(pod, this.#state)) return false;
     this.#pod = pod;
     return true;
   }
 
-  /** Where kube-scheduler leaves it to chance, the first by name. */
+  /** The best node for the Pod. Where kube-scheduler would choose at random, the first by name. */
   best(): NodeState | undefined {
     if (!this.#interPod) return this.#scores.best()[0];
     const judge = judgeFor(this.#pod, this.#state, interPodPredicates);
     return this.#scores.best((node) => judge(node) === undefined)[0];
   }
 
-  /** A Pod of this kind or of another is there now. */
+  /** Called when a Pod of any kind was placed on the node. */
   took(node: NodeState): void {
     const list = this.#interPod ? ownPredicates : undefined;
     this.#scores.changed(node, judgeFor(this.#pod, this.#state, list)(node) === undefined);
   }
 
-  /** Of every node, where none takes the Pod. */
+  /** The reason of every node, where no node takes the Pod. */
   refusals(): Rejection[] {
     const judge = judgeFor(this.#pod, this.#state);
     return this.#only.flatMap((node) => judge(node) ?? []);
   }
 }
 
-/** Whether the Pod has inter-Pod constraints, or some Pod on a node has any. */
+/** Whether the Pod has inter-Pod constraints, or some Pod on a node has anti-affinity. */
 const hasInterPodConstraints = (pod: Pod, { wanted }: ClusterState): boolean =>
   hasOwnInterPodConstraints(pod) || wanted.some;
 

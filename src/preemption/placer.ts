@@ -5,27 +5,27 @@ import type { Pod } from './snapshot.ts';
 
 export type GangToPlace = Pick<Preemptor, 'pods' | 'minimums'>;
 
-/** Whether the Pods fit, and where they went as far as they did. */
+/** Whether the Pods fit, and the nodes of those that were placed. */
 export interface Placed {
   readonly fits: boolean;
   readonly chosen: ReadonlySet<NodeState>;
 }
 
-/** What every node is for Pods of one kind; each node is named by its index as well. */
+/** Knows how good each node is for Pods of one kind. The index is the node's position in the list of nodes. */
 interface Kind {
-  /** Pods are about to be placed. */
+  /** Called before the Pods are placed. */
   begin(): void;
-  /** The index of the node for the next Pod. */
+  /** Returns the index of the node for the next Pod. */
   choose(): number | undefined;
-  /** Looks at a node whose Pods have changed. */
+  /** Scores a node again whose Pods have changed. */
   lookAt(index: number, node: NodeState): void;
-  /** The same of one that no Pod of the gang is on; whether one might go elsewhere by now. */
+  /** Scores a node again that has no Pod of the gang; returns whether a Pod of the gang might now go elsewhere. */
   changed(index: number, node: NodeState): boolean;
-  /** The Pods are tried, and in place still. @param chosen their nodes */
+  /** Called after all Pods were tried, while they are still in place. @param chosen their nodes */
   end?(fits: boolean, chosen: ReadonlySet<NodeState>): void;
 }
 
-/** Places a gang in thought, by what is known of the nodes for each kind of its Pods. */
+/** Places a gang in a working copy, with the scores of the nodes for each kind of its Pods. */
 export class Placer<K extends Kind> {
   readonly kinds: readonly K[];
   readonly #wanting: GangToPlace;
@@ -55,13 +55,13 @@ export class Placer<K extends Kind> {
     return this.#index.has(node);
   }
 
-  /** Looks at the node, whose Pods have changed. */
+  /** Scores the node again, whose Pods have changed. */
   lookAt(node: NodeState): void {
     const index = this.#index.get(node) ?? -1;
     for (const kind of this.kinds) kind.lookAt(index, node);
   }
 
-  /** The same of several; whether a Pod might go elsewhere by now. @param chosen where they went */
+  /** Scores changed nodes again; returns whether a Pod might now go elsewhere. @param chosen the nodes of the placed Pods */
   changed(nodes: Iterable<NodeState>, chosen: ReadonlySet<NodeState>): boolean {
     let matters = false;
     for (const node of nodes) {
@@ -73,8 +73,8 @@ export class Placer<K extends Kind> {
   }
 
   /**
-   * Places one Pod after the other that is needed, as it is done for good, and takes them off again.
-   * @param isVain whether the others are not worth a try, where this Pod goes nowhere
+   * Places the needed Pods one after the other, as {@link place} would, and takes them off again.
+   * @param isVain whether no further Pod is worth a try once this Pod has found no node
    */
   place(isVain?: (pod: Pod) => boolean): Placed {
     const there = new Map<Pod, NodeState>();

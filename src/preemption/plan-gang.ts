@@ -12,16 +12,16 @@ import { putBack, removed, Verdicts, type SearchInput, type Search } from './sea
 /**
  * Searches the victims for a gang, with the whole cluster as one domain.
  *
- * 1. Take every unit of lower priority off its nodes. If the gang does not fit then, nothing helps.
- * 2. Sort the units by importance, and put first those whose eviction would break a PodDisruptionBudget: who is tried first
- *    is most likely to stay.
- * 3. Reprieve: put the units back one by one, and keep each beside which the gang still fits. What "still fits" means is the
- *    difference between the variants:
+ * 1. Take every unit of lower priority off its nodes. If the gang does not fit then, preemption does not help.
+ * 2. Sort the units by importance, and put first the units whose eviction would break a PodDisruptionBudget: the first units
+ *    are the most likely to stay.
+ * 3. Reprieve: put the units back one by one, and keep each unit beside which the gang still fits. The variants differ in
+ *    how they test that:
  *    - `above a priority` (the document): the gang is assumed where it was placed, and no unit above the lowest sufficient
- *      priority goes at all ({@link reprieveInPlace});
- *    - `anew` (kube-scheduler 1.36): the whole gang is placed once more for each unit ({@link reprieveByPlacing});
- *    - `in turn` (kube-scheduler 1.37): the gang stays where it was placed with nobody there ({@link reprieveInTurn}).
- * 4. Who could not be put back is a victim.
+ *      priority is evicted ({@link reprieveInPlace});
+ *    - `anew` (kube-scheduler 1.36): the whole gang is placed again for each unit ({@link reprieveByPlacing});
+ *    - `in turn` (kube-scheduler 1.37): the gang stays where it was placed with all units gone ({@link reprieveInTurn}).
+ * 4. Units that could not be put back are the victims.
  */
 export function planForGang(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units, budgets, variant } = question;
@@ -46,13 +46,13 @@ export function planForGang(question: SearchInput): Search | { readonly rejected
 }
 
 /**
- * kube-scheduler 1.37.
+ * The reprieve of kube-scheduler 1.37.
  *
- * 1. Every Pod of the gang that found a place with nobody there is assumed on it, also beyond the minimum.
- * 2. Each unit is put back, and the Pods are judged in the order in which they were placed, each with those before it alone.
- * 3. kube-scheduler skips inter-Pod affinity for a Pod that found no anti-affinity when it was placed, so a unit that brings
- *    some is not noticed, and the gang may not fit where it is assumed.
- * 4. Then kube-scheduler places the gang again; where that fails, the victims are evicted in vain.
+ * 1. Every Pod of the gang that found a node with all units gone is assumed there, also beyond the minimum.
+ * 2. Each unit is put back, and the Pods are judged in the order of placement, each with only the earlier Pods in place.
+ * 3. kube-scheduler skips inter-Pod affinity for a Pod that found no anti-affinity when it was placed. It overlooks
+ *    anti-affinity that a unit brings back, so the gang may not fit where it is assumed.
+ * 4. kube-scheduler then places the gang again; if that fails, the victims are evicted in vain.
  */
 function reprieveInTurn(
   { state, placed }: SearchInput,
@@ -69,7 +69,7 @@ function reprieveInTurn(
   return elsewhere.fits ? { placement: elsewhere } : { placement: withNobody, inVain: clash };
 }
 
-/** kube-scheduler 1.36: each unit is put back, and the whole gang placed anew. */
+/** The reprieve of kube-scheduler 1.36: each unit is put back, and the whole gang is placed again. */
 function reprieveByPlacing(
   { preemptor, state }: SearchInput,
   inOrder: readonly PreemptionUnit[],
@@ -89,12 +89,12 @@ function reprieveByPlacing(
 }
 
 /**
- * The document's reprieve. The gang is as many Pods as its minimums ask for.
+ * The document's reprieve, for as many Pods of the gang as its minimums need.
  *
- * 1. Units that would break a budget are put back beside the gang where it is with everybody gone.
- * 2. Of the others only the lowest priorities go: {@link putBackAbove} finds the lowest that is enough.
- * 3. The gang is placed again, now with everybody above that priority in place.
- * 4. Each unit that is left is put back beside that placement.
+ * 1. Put back the units that would break a budget, beside the gang where it was placed with all units gone.
+ * 2. Of the other units evict only those of the lowest priorities: {@link putBackAbove} finds the lowest sufficient one.
+ * 3. Place the gang again with all units above that priority in place.
+ * 4. Put back each remaining unit that fits beside that placement.
  */
 function reprieveInPlace(
   { preemptor, state }: SearchInput,
@@ -123,7 +123,8 @@ function reprieveInPlace(
   const final = placeNeeded(preemptor, state);
   const there = new Assumed(final, state);
   for (const unit of below) tryInPlace(unit, there, state, verdicts);
-  // Not placed once more: the victims are those of this placement. Pods beyond the minimums take what room is left.
+  // The gang is not placed again: the victims were chosen for this placement. Pods beyond the minimums use the capacity that
+  // is left.
   return placeOthers(final, preemptor, state);
 }
 
@@ -138,13 +139,14 @@ function tryInPlace(unit: PreemptionUnit, assumed: Assumed, state: ClusterState,
 }
 
 /**
- * Finds the lowest priority N such that the gang fits with only units up to N gone, and puts back those above; undefined where
- * none has to go.
+ * Finds the lowest priority N such that the gang fits with only units up to N gone, and puts back the units above N. Returns
+ * undefined where no unit has to go.
  *
- * 1. If the Pods are plain, more capacity never hurts: units come back from the highest priority down while the gang fits.
- * 2. Otherwise a Pod that leaves may take away what another needs near it, so all come back, and each priority is tried from
- *    the lowest.
- * @param removable all of them gone
+ * 1. If the Pods are plain, more capacity never hurts: units are put back from the highest priority down while the gang
+ *    fits.
+ * 2. Otherwise removing a Pod may remove what another Pod needs near it, so all units are put back, and each priority is
+ *    tried from the lowest up.
+ * @param removable units that were all taken off their nodes
  */
 function putBackAbove(
   preemptor: Preemptor,
@@ -172,7 +174,7 @@ function putBackAbove(
   return highest;
 }
 
-/** The lowest first. */
+/** Sorts the lowest priority first. */
 const byPriority = (
   units: readonly PreemptionUnit[],
 ): { readonly priority: number; readonly units: PreemptionUnit[] }[] =>

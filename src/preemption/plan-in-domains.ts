@@ -7,9 +7,9 @@ import type { Scope, Snapshot, Topology } from './snapshot.ts';
 import { confined, nowhere, outsideDomains, type DomainChoice } from './topology.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
-/** Choices of domains that are searched for victims, to take the cheapest. */
+/** The most choices of domains that are searched for victims; the cheapest is taken. */
 const MOST_SEARCHED = 16;
-/** The same for a preferred domain. */
+/** The most choices that are searched for a preferred domain. */
 const MOST_PREFERRED_SEARCHED = 4;
 
 interface Found {
@@ -19,17 +19,17 @@ interface Found {
 }
 
 /**
- * Plans for a gang of which all Pods, or those of some groups, must be in one domain.
+ * Plans for a gang with Pods that must be in one domain: all Pods, or those of some groups.
  *
- * 1. If the gang fits somewhere as it is, take the first choice of domains by name, and add each preferred domain with which
+ * 1. If the gang fits without preemption, take the first choice of domains by name, and add each preferred domain with which
  *    it still fits.
- * 2. Otherwise empty the cluster of everything below the gang's priority, and list choices of domains in which it would fit
- *    ({@link DomainChoices}); members that run have chosen already.
+ * 2. Otherwise empty the cluster of everything below the gang's priority, and list choices of domains in which the gang
+ *    would fit ({@link DomainChoices}). Running members fix their domains.
  * 3. Search victims for each choice, up to {@link MOST_SEARCHED}, and take the cheapest, compared as kube-scheduler compares
  *    nodes for a single Pod ({@link costOf}).
  * 4. Add preferred domains one after the other, each only where the victims cost no more than without it.
  * 5. If no choice is feasible, name the first constraint that cannot be met.
- * @param search plans for a preemptor that may be anywhere
+ * @param search plans for a preemptor without topology constraints
  */
 export function planInDomains(
   preemptor: Preemptor,
@@ -62,7 +62,7 @@ export function planInDomains(
   return withDomains(best.plan, best.choice, topology, leftOut);
 }
 
-/** The domains in which the gang fits as it is, with as many of the preferred ones as possible. */
+/** The domains in which the gang fits without preemption, with as many of the preferred ones as possible. */
 function fittingNow(
   preemptor: Preemptor,
   { required, preferred }: Topology,
@@ -78,7 +78,7 @@ function fittingNow(
   return choice;
 }
 
-/** The cluster without all that is below the preemptor's priority, and without Pods that are terminating. */
+/** The cluster without units below the preemptor's priority and without terminating Pods. */
 function emptiedFor(
   preemptor: Preemptor,
   snapshot: Snapshot,
@@ -92,7 +92,7 @@ function emptiedFor(
   return { state, units };
 }
 
-/** Cost without victim age: a preference may change whose age counts, nothing else. */
+/** The cost without the age of victims: a preferred domain may change which age counts, but nothing else. */
 const withoutAge = ({ cost }: Found): { readonly cost: readonly number[] } => ({ cost: cost.slice(0, -1) });
 
 function withDomains(
@@ -114,7 +114,9 @@ function withDomains(
   return plan.feasible ? { ...plan, domains } : plan;
 }
 
-/** Rejects every node: it is outside all domains of the first scope that cannot be met, or in one that is too small. */
+/**
+ * Rejects every node, for the first scope that cannot be met: the node is outside its domains, or in one that is too small.
+ */
 function rejectedDomains(
   preemptor: Preemptor,
   { required }: Topology,

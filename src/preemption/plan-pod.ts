@@ -8,7 +8,7 @@ import { byImportance, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
 import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
-/** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
+/** Plans for a single Pod: each node is searched as a domain of its own, and the cheapest is taken. */
 export function planForPod(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units } = question;
   const [pod] = preemptor.pods;
@@ -36,7 +36,7 @@ interface Candidate {
   readonly cost: Cost;
 }
 
-/** What is compared, the lower the better, one after the other. */
+/** Values that are compared one after the other; lower is better. */
 type Cost = readonly number[];
 
 export function cheaper(a: { readonly cost: Cost }, b: { readonly cost: Cost }): boolean {
@@ -89,9 +89,9 @@ const restore = (units: readonly PreemptionUnit[], state: ClusterState): void =>
 };
 
 /**
- * As kube-scheduler compares nodes: broken budgets, the highest priority that has to go, the sum of priorities (made
- * positive, so that fewer count less), Pods, and the latest start of the most important ones. All Pods of a unit count,
- * also those elsewhere, with what the unit costs. Then the first node by name.
+ * The cost by which kube-scheduler compares nodes: number of broken budgets, highest priority of a victim, sum of priorities
+ * (shifted to be positive, so that fewer victims cost less), number of Pods, latest start of the most important victims. All
+ * Pods of a unit count with the unit's priority, also those on other nodes. Equal costs: the first node by name.
  */
 export function costOf({ victims }: Pick<Search, 'victims'>): Cost {
   const [first] = victims;
@@ -107,8 +107,8 @@ export function costOf({ victims }: Pick<Search, 'victims'>): Cost {
 }
 
 /**
- * The same as kube-scheduler has it: each Pod with its own priority, the highest being that of the first Pod of the most
- * important unit, whatever its group costs.
+ * The same cost as kube-scheduler counts it for Pods: each Pod with its own priority, and as the highest priority that of
+ * the first Pod of the most important unit, even where its group costs more.
  */
 function costOfPods({ victims }: Pick<Search, 'victims'>): Cost {
   const pods = victims.flatMap(({ unit }) => unit.pods);

@@ -6,21 +6,21 @@ import { BEHAVIOUR, type Variant } from './variants.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Plans made at most in search of one that overdraws no budget. */
+/** The most plans made to find one that overdraws no budget. */
 const MOST_TRIES = 64;
-/** Pods and nodes that these plans look at together: a large cluster gets fewer plans. */
+/** The most Pods and nodes that these plans visit together, so that a large cluster gets fewer plans. */
 const MOST_LOOKED_AT = 500_000;
 
 /**
- * Plans a preemption that overdraws no PodDisruptionBudget, where there is one. `muster plan`, the status and the controller
- * all take their plan from here.
+ * Plans a preemption that overdraws no PodDisruptionBudget, if there is such a plan. `muster plan`, the status and the
+ * controller all take their plan from here.
  *
- * 1. Plan as the document says. It places the preemptor first and looks for budgets after that, so the plan may break a
- *    budget although another place would not. A plan of kube-scheduler's is taken as it is.
- * 2. If the victims overdraw a budget, every plan that keeps it leaves out at least one of the victims that draw on it: keep
- *    one of them, the least important first, and plan again, depth first.
- * 3. Stop at the first plan that overdraws none, or after a number of plans that shrinks with the cluster.
- * 4. If none is found, take the first plan where budgets may be broken, and refuse where they may not.
+ * 1. Plan by the document's algorithm. It places the preemptor before it reads budgets, so the plan may break a budget
+ *    although another placement would not. A plan of kube-scheduler's algorithm is not changed.
+ * 2. If the victims overdraw a budget, every plan that keeps the budget leaves out at least one of the victims with Pods of
+ *    it: keep one of them, the least important first, and plan again, depth first.
+ * 3. Stop at the first plan that overdraws no budget, or after a number of plans that shrinks with the size of the cluster.
+ * 4. If none was found, take the first plan where budgets may be broken, and refuse where they may not.
  */
 export function planWithinBudgets(
   situation: Omit<Situation, 'breaksBudgets'> & Partial<Situation>,
@@ -43,7 +43,7 @@ export function planWithinBudgets(
     if (over === undefined)
       return { ...found, reprieved: [...found.reprieved, ...kept.values()].sort(byUnit) };
     const { namespace, name } = over.budget;
-    // A set that keeps this budget leaves at least one of these out.
+    // A set of victims that keeps this budget leaves out at least one of these units.
     for (const unit of [...over.units].reverse()) {
       tries += 1;
       if (tries > most) return undefined;
@@ -72,7 +72,7 @@ export function planWithinBudgets(
   };
 }
 
-/** Which units Muster may evict: those of which all is known, outside of these namespaces. */
+/** Which units Muster may evict: units that are clear and outside of the exempt namespaces. */
 export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['mayGo']): Situation['mayGo'] {
   const exempt = new Set(exemptNamespaces);
   return (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace));
@@ -82,13 +82,13 @@ const byUnit = (a: JudgedUnit, b: JudgedUnit): number => byImportance(a.unit, b.
 
 const idOf = ({ kind, namespace, name }: PreemptionUnit): string => `${kind} ${namespace}/${name}`;
 
-/** What is known at one attempt. */
+/** The state of one attempt to plan. */
 export interface Situation {
   readonly preemptor: Preemptor;
   readonly snapshot: Snapshot;
   readonly variant: Variant;
-  /** Whether a unit may be touched at all. */
+  /** Whether a unit may be evicted at all. */
   readonly mayGo: (unit: PreemptionUnit) => boolean;
-  /** Whether a PodDisruptionBudget may be overdrawn where nothing else helps. */
+  /** Whether a PodDisruptionBudget may be overdrawn where no other plan exists. */
   readonly breaksBudgets: boolean;
 }

@@ -14,16 +14,17 @@ import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /**
- * Plans a preemption for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
+ * Plans a preemption for a gang or a Pod. Pure: the same snapshot always gives the same plan.
  *
- * 1. A preemptor that fits as it is needs no victims; nor does one that fits once terminating Pods are gone.
- * 2. It may not preempt where Pods of it are missing, its policy is Never, or another preemption for it is under way.
+ * 1. A preemptor that fits now, or once terminating Pods are gone, needs no victims.
+ * 2. A preemptor may not preempt while Pods of it are missing, its policy is Never, or another preemption for it is under
+ *    way.
  * 3. Every unit of lower priority that may be evicted is a possible victim ({@link planForGang}, {@link planForPod}).
- * 4. A gang with a topology constraint is planned domain by domain ({@link planInDomains}); kube-scheduler's variants do that
- *    while they place it.
- * 5. If nothing helps since a single Pod is larger than any node, that is the reason given.
- * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: what that kube-scheduler does
- * @param mayGo whether a unit below the preemptor may be touched at all; all may without
+ * 4. A gang with a topology constraint is planned domain by domain ({@link planInDomains}); kube-scheduler's variants do
+ *    that while they place the gang.
+ * 5. If preemption does not help because a single Pod is larger than any node, the plan says so.
+ * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: that of this kube-scheduler release
+ * @param mayGo whether a unit below the preemptor may be evicted; by default all may
  */
 export function planPreemption(
   preemptor: Preemptor,
@@ -42,7 +43,7 @@ export function planPreemption(
   return { ...found, refusal };
 }
 
-/** Refusals that no other reason replaces. */
+/** Refusals that stay even where another reason is found. */
 const CERTAIN: ReadonlySet<Refusal['why']> = new Set(['PodsMissing', 'PodUnlikeGroup', 'EvictsInVain']);
 
 function planAnywhere(
@@ -74,7 +75,7 @@ function planAnywhere(
     ? preemptionUnderWay(preemptor, snapshot, variant)
     : undefined;
   if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
-  // kube-scheduler takes what is on its way out for possible victims, too.
+  // kube-scheduler counts terminating Pods as possible victims.
   const leaving = ways.scheduler === undefined ? snapshot.pods.filter(({ terminating }) => terminating) : [];
   const awaited = leaving.map(({ key }) => key).sort();
   if (leaving.length > 0) {

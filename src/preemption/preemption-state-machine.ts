@@ -8,35 +8,38 @@ import { refusalText, type Refusal } from './refusal.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
-/** The next step of a preemption. The same situation with the same plan in flight gives the same step. */
+/** The next step of a preemption. The same situation and plan in flight always give the same step. */
 export interface PreemptionStep {
   /**
-   * `Fits`: it fits now. `Preempts`: a plan begins. `Waits`: for Pods that go. `Unschedulable`: nothing helps.
+   * `Fits`: the preemptor fits now. `Preempts`: a plan begins. `Waits`: for victims or terminating Pods to be gone.
+   * `Unschedulable`: preemption does not help.
    */
   readonly verdict: 'Fits' | 'Preempts' | 'Waits' | 'Unschedulable';
-  /** To be stored before anything of {@link evict} is done; undefined: no plan is in flight any more. */
+  /**
+   * The plan in flight, to be stored before any of {@link evict} is evicted; undefined where no plan is in flight any more.
+   */
   readonly inFlight: InFlight | undefined;
   /**
-   * Units to evict, with the Pods that are still to go. All Pods of a unit get the condition DisruptionTarget, with the reason
-   * {@link PREEMPTION}, before the first of them is evicted: that marks the unit as begun.
+   * Units to evict, with their Pods that are not terminating yet. All Pods of a unit get the condition DisruptionTarget with
+   * the reason {@link PREEMPTION} before the first of them is evicted, which marks the unit as begun.
    */
   readonly evict: readonly Victim[];
-  /** For whoever runs the cluster. */
+  /** The reason, for the operator of the cluster. */
   readonly why: string;
-  /** Why it is `Unschedulable`. */
+  /** The refusal of an `Unschedulable` preemptor. */
   readonly refusal?: Refusal;
-  /** Where one was made. */
+  /** The plan, in a step that made one. */
   readonly plan?: PreemptionPlan;
 }
 
 /**
- * The state machine of a preemption. It has no clock and no I/O: each step is computed from the cluster as it is.
+ * The state machine of a preemption. It has no clock and no I/O: each step is computed from the present cluster.
  *
- * 1. Without a plan in flight, make one: nobody is evicted before there is a plan by which all of the preemptor fits.
- * 2. If the preemptor fits as it is, no other unit is begun; units that were begun are brought to their end.
- * 3. While the plan can come true, evict what is left of its victims and nobody else.
- * 4. If it cannot any more, close it: units that were begun are evicted whole, no other is touched, and nothing new is planned
- *    until they are gone.
+ * 1. Without a plan in flight, make one: no Pod is evicted before a plan exists by which the whole preemptor fits.
+ * 2. If the preemptor fits without it, begin no further unit; units that were begun are evicted whole.
+ * 3. While the plan can still succeed, evict the rest of its victims and no other Pod.
+ * 4. If the plan cannot succeed any more, close it: units that were begun are evicted whole, no other unit is, and no new
+ *    plan is made until they are gone.
  * 5. If every victim is gone and the preemptor still does not fit, start again.
  * @param inFlight the plan that the last step returned
  */
@@ -89,7 +92,7 @@ function begin(situation: Situation): PreemptionStep {
     pods: pods.map((pod) => ({ name: pod.name, uid: pod.uid })),
   }));
   const pods = new Map(situation.preemptor.pods.map((pod) => [pod.key, pod]));
-  // In the order in which they were placed: those that the gang needs come first.
+  // In the order of placement, so that the Pods that the gang needs come first.
   const nominations = [...placement].flatMap(([key, node]) => {
     const pod = pods.get(key);
     return pod === undefined ? [] : [{ name: pod.name, uid: pod.uid, node }];
@@ -98,7 +101,7 @@ function begin(situation: Situation): PreemptionStep {
   return { verdict: 'Preempts', inFlight: { nominations, victims: evict, closing: false }, evict, why, plan };
 }
 
-/** Why a plan in flight cannot come true any more. */
+/** Why a plan in flight cannot succeed any more; undefined where it can. */
 function whyInvalid(inFlight: InFlight, situation: Situation): string | undefined {
   const { preemptor, snapshot, variant, mayGo } = situation;
   if (!preemptor.preempts) return 'its preemption policy is Never by now';
@@ -114,14 +117,14 @@ function whyInvalid(inFlight: InFlight, situation: Situation): string | undefine
   return stillNominated(inFlight, preemptor, snapshot);
 }
 
-/** Whether some victim is still there, or some Pod on the nodes that the plan clears is terminating. */
+/** Whether some victim still exists, or some Pod on the nodes of the plan is terminating. */
 function awaits({ victims, nominations }: InFlight, snapshot: Snapshot): boolean {
   if (victims.some((victim) => podsOf(victim, snapshot).length > 0)) return true;
   const nodes = new Set(nominations.map(({ node }) => node));
   return snapshot.pods.some(({ terminating, nodeName }) => terminating && nodes.has(nodeName));
 }
 
-/** What remains of a plan that was given up: units that were begun, since a unit is preempted whole or not at all. */
+/** The rest of a plan that was given up: the units that were begun, since a unit is evicted whole or not at all. */
 function broughtToEnd(
   { nominations, victims, closing }: InFlight,
   snapshot: Snapshot,
@@ -134,11 +137,11 @@ function broughtToEnd(
   };
 }
 
-/** Whether some Pod of the unit that is still there is marked as a target. */
+/** Whether some existing Pod of the unit is marked as a disruption target. */
 const isBegun = (victim: Victim, snapshot: Snapshot): boolean =>
   podsOf(victim, snapshot).some(({ disruption }) => disruption === PREEMPTION || disruption === EVICTION);
 
-/** The victim with those of its Pods that are not terminating yet; empty where all are. */
+/** The victim with its Pods that are not terminating yet; no victim where all are. */
 function left(victim: Victim, snapshot: Snapshot): Victim[] {
   const staying = new Set(
     podsOf(victim, snapshot).flatMap(({ uid, terminating }) => (terminating ? [] : [uid])),
@@ -147,7 +150,7 @@ function left(victim: Victim, snapshot: Snapshot): Victim[] {
   return pods.length === 0 ? [] : [{ ...victim, pods }];
 }
 
-/** Pods of the victim that are still there. One of the same name with another uid is another Pod. */
+/** The victim's Pods that still exist. A Pod of the same name with another uid is another Pod. */
 function podsOf({ namespace, pods }: Victim, snapshot: Snapshot): Pod[] {
   const uids = new Set(pods.map(({ uid }) => uid));
   return snapshot.pods.filter((pod) => pod.namespace === namespace && uids.has(pod.uid));

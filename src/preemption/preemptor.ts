@@ -10,42 +10,42 @@ import {
 } from './snapshot.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
-/** A gang that does not fit, or a Pod that is in none. */
+/** A gang that does not fit, or a single Pod that is in no gang. */
 export interface Preemptor {
   readonly kind: 'Gang' | 'Pod';
   /** `namespace/name`. */
   readonly key: string;
   /** Its scheduling priority: only units strictly below can be preempted. */
   readonly priority: number;
-  /** False: it waits until it fits. */
+  /** False where the preemptor evicts nothing and waits until it fits. */
   readonly preempts: boolean;
-  /** Those that have no node yet, in the order in which they are placed. */
+  /** Its Pods without a node, in the order of placement. */
   readonly pods: readonly Pod[];
-  /** What has to be placed together; a Pod beyond its group's count is welcome, not needed. */
+  /** The Pods that have to be placed together. Pods beyond a minimum are placed where they fit. */
   readonly minimums: readonly Minimum[];
-  /** Which of its Pods belong together; undefined: they may be anywhere. */
+  /** Which Pods have to be in the same domain; undefined: none. */
   readonly topology?: Topology | undefined;
-  /** Why its scheduler does not even try it; undefined: it does. */
+  /** Why its scheduler does not even try to place it; undefined where it does. */
   readonly untried?: Refusal | undefined;
-  /** Whether a running Pod is one of its own: it is never its own victim. */
+  /** Whether a running Pod belongs to the preemptor, and so is never a victim. */
   owns(pod: Pod): boolean;
 }
 
 export interface Minimum {
-  /** Of {@link Pod.group}; undefined: all Pods count. */
+  /** The {@link Pod.group} that counts; undefined: all Pods count. */
   readonly group: string | undefined;
-  /** How many of {@link Preemptor.pods} are needed, less those that run already. */
+  /** How many of {@link Preemptor.pods} are needed, beside those that run already. */
   readonly count: number;
 }
 
-/** How many Pods count for a minimum. */
+/** How many of the Pods count for a minimum. */
 export function counted({ group }: Minimum, pods: Iterable<Pod>): number {
   let count = 0;
   for (const pod of pods) if (group === undefined || pod.group === group) count += 1;
   return count;
 }
 
-/** What is still needed while Pods of a preemptor are placed one after the other. */
+/** The minimums that are still unmet while Pods of a preemptor are placed one after the other. */
 export class UnmetMinimums {
   readonly #left: Map<string | undefined, number>;
 
@@ -53,12 +53,12 @@ export class UnmetMinimums {
     this.#left = new Map(minimums.map(({ group, count }) => [group, count]));
   }
 
-  /** Whether some minimum is not met without this Pod, or another one like it. */
+  /** Whether some minimum is not met without this Pod, or another of its group. */
   wants({ group }: Pod): boolean {
     return (this.#left.get(undefined) ?? 0) > 0 || (this.#left.get(group) ?? 0) > 0;
   }
 
-  /** The Pod is placed. */
+  /** Called when the Pod was placed. */
   met({ group }: Pod): void {
     for (const one of [undefined, group]) {
       const left = this.#left.get(one);
@@ -72,7 +72,7 @@ export class UnmetMinimums {
   }
 }
 
-/** Pods without a node that belong together, and the cluster that they wait for. */
+/** Pods of one gang without a node, and the cluster in which they wait. */
 interface WaitingPods {
   readonly pods: readonly Pod[];
   readonly first: Pod;
@@ -81,8 +81,8 @@ interface WaitingPods {
 }
 
 /**
- * The preemptor that Pods without a node make up: one gang, or one Pod in none. kube-scheduler knows native PodGroups alone;
- * for Muster a PodGang comes first, since its PodGroups are only made of it.
+ * Builds the preemptor from waiting Pods: a gang, or a single Pod in no gang. kube-scheduler knows native PodGroups alone;
+ * Muster reads the PodGang first, since it made the PodGroups from it.
  * @param pods at least one, all of the same gang
  */
 export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: Variant): Preemptor {
@@ -113,7 +113,7 @@ function nativePreemptor({ pods, first, snapshot, variant }: WaitingPods, native
   const ordered = byPriorityDown(pods);
   const running = snapshot.pods.filter(owns);
   const [minimum] = left([{ group: undefined, count: native.minCount }], running);
-  // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
+  // kube-scheduler starts no Pod of a group unless some waiting Pod of it fits, however many run.
   const least = scheduler === undefined ? 0 : 1;
   const group = { priority, preempts: native.preempts ?? first.preempts };
   return {
@@ -150,8 +150,8 @@ function gangPreemptor({ pods, first, snapshot, variant }: WaitingPods): Preempt
 const byPriorityDown = (pods: readonly Pod[]): Pod[] => [...pods].sort((a, b) => b.priority - a.priority);
 
 /**
- * What it preempts with: the least of its class and its Pods' own priorities, since quotas, and whoever else admits Pods, know
- * nothing of a class that stands on the group alone. kube-scheduler goes by the group's.
+ * The priority with which the gang preempts: the lowest of its class and its Pods' own priorities, since quotas and other
+ * admission checks see the Pods' classes only. kube-scheduler uses the group's.
  */
 function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: Variant): number {
   if (ofClass !== undefined && BEHAVIOUR[variant].scheduler !== undefined) return ofClass;
@@ -160,8 +160,8 @@ function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: 
 }
 
 /**
- * Of a class that says Never a Pod preempts nobody by itself; whoever keeps the class may say that gangs of it do. It is the
- * Pod's own class that counts, for the reason that its priority does.
+ * Whether the Pod lets its gang preempt. A Pod of a class with `Never` preempts nothing by itself, but its class may say
+ * that gangs of it do. The Pod's own class counts, as for the priority.
  */
 function mayPreempt(
   { preempts, className, classless }: Pod,
@@ -172,7 +172,7 @@ function mayPreempt(
   return preempts || found?.ofGangs === 'PreemptLowerPriority';
 }
 
-/** What a Pod is once it is stored: without a class of its own it has that of its gang. */
+/** The Pod as it will be stored: without a class of its own it gets the class of its gang. */
 function asCreated(pod: Pod, gang: Gang | undefined, { classes }: Snapshot): Pod {
   if (pod.classless !== true || gang === undefined) return pod;
   const { preempts = pod.preempts } = classes.get(gang.className) ?? {};
@@ -181,7 +181,9 @@ function asCreated(pod: Pod, gang: Gang | undefined, { classes }: Snapshot): Pod
 
 const wholeGang = (key: string): Topology => ({ required: [{ groups: undefined, key }], preferred: [] });
 
-/** What becomes of a PodGang's constraints in the native gang that stands for all its groups: the narrowest for all of them. */
+/**
+ * The topology of the one native gang that a PodGang becomes: the narrowest required constraint that holds for all groups.
+ */
 function nativeTopology({ topology, groups }: Gang): Topology | undefined {
   const narrowest = topology?.required.findLast((scope) =>
     groups.every(({ name }) => speaksOf(scope, { group: name })),
@@ -189,7 +191,7 @@ function nativeTopology({ topology, groups }: Gang): Topology | undefined {
   return narrowest && wholeGang(narrowest.key);
 }
 
-/** Of the PodGang; without one every Pod that is there has to start. */
+/** The minimums of the PodGang; without a PodGang every existing Pod has to start. */
 function minimumsOf(gang: Gang | undefined, pods: readonly Pod[]): Minimum[] {
   if (gang !== undefined)
     return gang.groups.map(({ name, minReplicas }) => ({ group: name, count: minReplicas }));
@@ -197,13 +199,13 @@ function minimumsOf(gang: Gang | undefined, pods: readonly Pod[]): Minimum[] {
   return groups.map((group) => ({ group, count: counted({ group, count: 0 }, pods) }));
 }
 
-/** Members that run already count for their group. */
+/** The minimums less the running Pods of each group. */
 const left = (minimums: readonly Minimum[], running: readonly Pod[]): Minimum[] =>
   minimums.map((one) => ({ ...one, count: Math.max(one.count - counted(one, running), 0) }));
 
 /**
- * Why kube-scheduler 1.37 does not try a group: a Pod of it that waits or runs has another priority than the group, or
- * another preemption policy than the group or, where the group has none, than the first of its Pods.
+ * Why kube-scheduler 1.37 does not try a group: a waiting or running Pod has another priority than the group, or another
+ * preemption policy than the group or, where the group has none, than its first Pod.
  */
 function unlikeGroup(
   pods: Iterable<Pod>,

@@ -4,16 +4,16 @@ import { fixedPredicates, judgeFor, capacityPredicates } from './predicates/pred
 import { preferenceOf, preferenceScore, useScore, type Preference } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
-/** With more different preferences, ranking takes as long as scoring the nodes one by one. */
+/** The most different preferences. With more, ranking takes as long as scoring the nodes one by one. */
 const MOST_PREFERENCES = 64;
 
-/** A node of the list, and its score. */
+/** The index of a node, and its score. */
 interface Place {
   readonly index: number;
   readonly score: number;
 }
 
-/** Nodes that the Pod prefers equally, so that use alone decides between them. */
+/** Nodes that the Pod prefers equally, so that only their use decides between them. */
 export interface NodeClass {
   readonly preference: Preference;
   readonly indexes: number[];
@@ -21,35 +21,35 @@ export interface NodeClass {
   readonly first: NodeState;
   /** The nodes ranked by use alone. */
   ranking: Ranking;
-  /** How many of them take the Pod. */
+  /** How many nodes of the class take the Pod. */
   size: number;
-  /** The fewest that took it whenever a Pod of the kind was placed. */
+  /** The lowest size at any time when a Pod of the kind was placed. */
   least: number;
-  /** The worst node chosen so far: one that is better would have been chosen. undefined: some Pod found no node. */
+  /** The worst node chosen so far: a node that is better would be chosen instead. undefined: some Pod found no node. */
   last: Place | undefined;
 }
 
 const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
 
 /**
- * Node scores for one Pod shape, grouped by preference.
+ * Node scores for one kind of Pod, grouped by preference.
  *
- * 1. kube-scheduler scales a preference by the highest among the nodes that take the Pod, so one node that fills up can change
- *    the score of every other. Use depends on the node alone.
- * 2. So nodes are grouped into classes of equal preference, and ranked within each by use, in a tournament tree.
- * 3. To choose, take the winner of each class, add what the class's preference is worth now, and compare these few.
- * 4. A node that changed matters only if it is better than the worst that was chosen, or if its class was or becomes empty,
- *    which changes what preferences are worth.
+ * 1. kube-scheduler scales a preference by the highest among the nodes that take the Pod, so a single node that fills up can
+ *    change the score of every other. The score for use depends on the node alone.
+ * 2. So nodes are grouped into classes of equal preference, and ranked by use within each class, in a tournament tree.
+ * 3. To choose a node, take the best of each class, add the present score of the class's preference, and compare these few.
+ * 4. A node that changed matters only if it is better than the worst chosen one, or if its class became empty or is no
+ *    longer empty, which changes the scores of preferences.
  */
 export class RankedKind {
   readonly classes: readonly NodeClass[];
-  /** Whether some nodes are preferred to others. */
+  /** Whether the Pod prefers some nodes to others. */
   readonly hasPreferences: boolean;
-  /** By the index of the node; none for one that never takes the Pod. */
+  /** The class by index of the node; undefined for a node that never takes the Pod. */
   readonly #classOf: (NodeClass | undefined)[];
   /** The node's index within its class. */
   readonly #at: Int32Array;
-  /** By use; undefined where the node does not take such a Pod as it is. */
+  /** The score by use; undefined where the node does not take the Pod at present. */
   readonly #scoreOf: (node: NodeState) => number | undefined;
 
   private constructor(
@@ -77,9 +77,10 @@ export class RankedKind {
   }
 
   /**
-   * @param textOf nodes of one class have the same text
-   * @param allows what a node needs besides, to take the Pod
-   * @returns undefined where nodes are preferred in too many ways
+   * Ranks the nodes.
+   * @param textOf a text that nodes of one class have in common
+   * @param allows a further condition for a node to take the Pod
+   * @returns undefined where nodes are preferred in too many different ways
    */
   static of(
     pod: Pod,
@@ -105,17 +106,17 @@ export class RankedKind {
     );
   }
 
-  /** undefined where the node never takes the Pod. */
+  /** The class of a node; undefined where the node never takes the Pod. */
   nodeClassOf(index: number): NodeClass | undefined {
     return this.#classOf[index];
   }
 
-  /** Pods are about to be placed. */
+  /** Called before Pods are placed. */
   begin(): void {
     for (const nodeClass of this.classes) [nodeClass.least, nodeClass.last] = [nodeClass.size, UNASKED];
   }
 
-  /** The index of the node for the next Pod; of several equally good the first. @param open classes that may be taken */
+  /** Returns the index of the best node for the next Pod; of several the first. @param open the classes that may be used */
   choose(open = this.classes): number | undefined {
     for (const nodeClass of this.classes) nodeClass.least = Math.min(nodeClass.least, nodeClass.size);
     const most = { taints: 0, affinity: 0 };
@@ -142,7 +143,7 @@ export class RankedKind {
     return best?.index;
   }
 
-  /** Scores a node again whose Pods have changed. @returns how many more of its class take the Pod */
+  /** Scores a node again whose Pods have changed. @returns by how many the number of nodes that take the Pod has grown */
   lookAt(index: number, node: NodeState): number {
     const [nodeClass, at] = [this.#classOf[index], this.#at[index] ?? 0];
     if (nodeClass === undefined) return 0;
@@ -154,18 +155,18 @@ export class RankedKind {
     return grown;
   }
 
-  /** Scores a node again that no Pod was placed on. @returns whether a Pod might be placed elsewhere by now */
+  /** Scores a node again that has no Pod of the gang. @returns whether a Pod might now be placed elsewhere */
   changed(index: number, node: NodeState): boolean {
     const nodeClass = this.#classOf[index];
     if (nodeClass === undefined) return false;
     const grown = this.lookAt(index, node);
-    // A class that was or is empty changes what the preferences of the others are worth.
+    // The scores of all preferences change when a class becomes empty or is no longer empty.
     const least = Math.min(nodeClass.least, nodeClass.least + grown);
     nodeClass.least += grown;
     return (grown !== 0 && least < 1 && this.hasPreferences) || this.isAhead(index);
   }
 
-  /** Whether the node, as it was scored last, would have been chosen for one of the Pods. */
+  /** Whether the node, by its last score, would have been chosen for one of the Pods. */
   isAhead(index: number): boolean {
     const nodeClass = this.#classOf[index];
     const score = nodeClass?.ranking.scoreOf(this.#at[index] ?? 0);
@@ -189,7 +190,7 @@ const isBehind = (a: Place, b: Place): boolean =>
 
 const ABSENT = Number.NEGATIVE_INFINITY;
 
-/** Scores of which the highest, and of several the first, is known at any time: a tournament tree. */
+/** A tournament tree of scores: knows the highest score at any time, and of several equal ones the first. */
 class Ranking {
   /** Leaves of the tree: a power of two. */
   readonly #size: number;
@@ -197,7 +198,7 @@ class Ranking {
   /** Winners: `1` is the root, and the children of `at` are `2 * at` and `2 * at + 1`. */
   readonly #winners: Int32Array;
 
-  /** @param scores undefined for who is out */
+  /** @param scores the score by index; undefined for an index that takes no part */
   constructor(scores: readonly (number | undefined)[]) {
     this.#size = 2 ** Math.ceil(Math.log2(Math.max(scores.length, 1)));
     this.#scores = new Float64Array(this.#size).fill(ABSENT);
@@ -219,7 +220,7 @@ class Ranking {
     for (let at = (this.#size + index) >> 1; at > 0; at >>= 1) this.#play(at);
   }
 
-  /** undefined where all are out. */
+  /** Returns the best; undefined where no index takes part. */
   best(): { readonly index: number; readonly score: number } | undefined {
     const index = this.#winners[1] ?? 0;
     const score = this.scoreOf(index);

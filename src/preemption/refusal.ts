@@ -1,8 +1,8 @@
 import { formatCount } from '../k8s/quantity.ts';
 
 /**
- * Why no room is made for a gang or a Pod. It is data, turned into a text in one place and for one audience: most of it is about
- * other tenants' objects.
+ * Why nothing is preempted for a gang or a Pod. A refusal is data, and one place turns it into a text for one audience,
+ * since most of it is about other tenants' objects.
  */
 export type Refusal =
   | {
@@ -45,16 +45,16 @@ export interface PodUnlikeGroup {
 /** A Pod asks for more of a resource than any node that it may use has. */
 export interface NoNodeLargeEnough {
   readonly why: 'NoNodeLargeEnough';
-  /** Of the Pod; `''` without. */
+  /** The Pod's group; `''` where it has none. */
   readonly group: string;
   readonly resource: string;
   readonly asked: number;
   readonly largest: { readonly node: string; readonly has: number };
 }
 
-/** As a clause that follows "it does not fit, and". */
+/** The refusal as a clause that follows "it does not fit, and". */
 export const refusalText = (refusal: Refusal, audience: Audience): string =>
-  // The compiler does not see that the row and the refusal have the same `why`.
+  // The type checker does not see that the text and the refusal have the same `why`.
   (TEXTS[refusal.why] as (refusal: Refusal, audience: Audience) => string)(refusal, audience);
 
 type Texts = {
@@ -106,12 +106,12 @@ const TEXTS: Texts = {
 };
 
 /**
- * Who reads a text about other people's objects, and so what it may name: whoever runs the cluster, all; the owner of a gang,
- * what is in its namespace; nobody knows who, nothing.
+ * Who reads a text about other tenants' objects. An operator of the cluster may read every name, the owner of a gang the
+ * names in the gang's namespace, and an unknown reader none.
  */
 export type Audience = 'operator' | 'anybody' | { readonly namespace: string };
 
-/** An object as a text calls it. */
+/** An object that a text names. */
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
@@ -120,12 +120,12 @@ export interface ObjectName {
 export const mayName = (audience: Audience, { namespace }: Pick<ObjectName, 'namespace'>): boolean =>
   audience === 'operator' || (audience !== 'anybody' && audience.namespace === namespace);
 
-/** `Pod ml/web`, or what stands for it. */
+/** The object's name where the audience may read it (`Pod ml/web`), else `a Pod of another namespace`. */
 export function nameFor(audience: Audience, kind: string, object: ObjectName): string {
   if (mayName(audience, object)) return `${kind} ${object.namespace}/${object.name}`;
   return `a ${kind}${otherNamespaceFor(audience)}`;
 }
 
-/** Behind what is not named: that it is somebody else's, where it is known whose the reader's own is. */
+/** The words after an object that is not named. They are empty for an unknown reader, whose namespace is not known. */
 export const otherNamespaceFor = (audience: Audience): string =>
   audience === 'anybody' ? '' : ' of another namespace';

@@ -4,27 +4,27 @@ import { untolerated } from '../k8s/taints.ts';
 import { nodeSelectorTermHolds } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
-/** kube-scheduler's highest score of one plugin. */
+/** The highest score of one of kube-scheduler's plugins. */
 const MAX = 100;
-/** The weights of its default profile. */
+/** The plugins' weights in the default profile. */
 const WEIGHTS = { taints: 3, affinity: 2, leastAllocated: 1, balancedAllocation: 1 };
 
 /**
- * The scores of kube-scheduler's default for nodes that take a Pod: the least used node is best, evenly used, without a
- * taint that would rather have others, and preferred by the Pod. They are kept, so that for the next Pod of the same kind
- * only the node that took this one is looked at again.
+ * Node scores as in kube-scheduler's default profile: high for nodes that are little and evenly used, have no
+ * `PreferNoSchedule` taint against the Pod, and match its preferred affinity. The scores are kept: after a Pod is placed,
+ * only its node is scored again for the next Pod of the same kind.
  */
 export class Scores {
   readonly #pod: Pod;
   readonly #nodes: NodeState[];
   readonly #use: (node: NodeState) => number;
-  /** Of each node in its place: what depends on it alone. */
+  /** The part of each node's score that depends on that node alone, in the order of the nodes. */
   readonly #own: number[];
-  /** What depends on which other nodes there are. */
+  /** The part of a node's score that depends on the other nodes. */
   #among: (index: number) => number;
   #apart = true;
 
-  /** @param nodes those that take the Pod */
+  /** @param nodes the nodes that take the Pod */
   constructor(pod: Pod, nodes: readonly NodeState[], state: ClusterState) {
     this.#pod = pod;
     this.#nodes = [...nodes];
@@ -33,14 +33,14 @@ export class Scores {
     this.#among = this.#compared();
   }
 
-  /** Whether no node's score depends on which others there are. */
+  /** Whether every node's score is independent of the other nodes. */
   get apart(): boolean {
     return this.#apart;
   }
 
   /**
-   * The best: of several kube-scheduler chooses one by chance.
-   * @param allows of nodes that are {@link apart} those that count; all without
+   * Returns the nodes with the highest score; kube-scheduler picks one of them at random.
+   * @param allows which nodes count, usable only while the scores are {@link apart}; by default all
    */
   best(allows: (node: NodeState) => boolean = () => true): NodeState[] {
     let best: NodeState[] = [];
@@ -54,7 +54,7 @@ export class Scores {
     return best;
   }
 
-  /** The node has one more Pod. @param takes whether it would take another one like it */
+  /** Called when a Pod was placed on the node. @param takes whether the node would take another Pod like it */
   changed(node: NodeState, takes: boolean): void {
     const index = this.#nodes.indexOf(node);
     if (index < 0) return;
@@ -74,11 +74,11 @@ export class Scores {
   }
 }
 
-/** How much a Pod would rather not, or rather, be on a node; what that is worth depends on the other nodes. */
+/** How well a node suits a Pod by taints and preferred affinity. The score for it depends on the other nodes. */
 export interface Preference {
-  /** Taints of `PreferNoSchedule` that the Pod does not tolerate. */
+  /** Number of `PreferNoSchedule` taints that the Pod does not tolerate. */
   readonly taints: number;
-  /** The weights of the preferred terms that hold. */
+  /** Sum of the weights of the preferred terms that the node matches. */
   readonly affinity: number;
 }
 
@@ -87,7 +87,10 @@ export function preferenceOf(pod: Pod): (node: NodeState) => Preference {
   return (node) => ({ taints: taints(node), affinity: affinity(node) });
 }
 
-/** Beside nodes of which no one has more than `most` of either. */
+/**
+ * The score of a preference.
+ * @param most the highest number of taints and the highest weight of any node
+ */
 export const preferenceScore = ({ taints, affinity }: Preference, most: Preference): number =>
   WEIGHTS.taints * taintScore(taints, most.taints) +
   WEIGHTS.affinity * affinityScore(affinity, most.affinity);
@@ -116,7 +119,7 @@ function preferredWeights({ constraints }: Pod): (node: NodeState) => number {
   };
 }
 
-/** undefined where no node has a taint that counts. */
+/** Scores for taints; undefined where no node has a taint that counts. */
 function taintScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
   if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
   const counts = nodes.map(untoleratedTaints(pod));
@@ -124,7 +127,7 @@ function taintScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefine
   return most === 0 ? undefined : counts.map((count) => taintScore(count, most));
 }
 
-/** undefined where nothing is preferred. */
+/** Scores for preferred affinity; undefined where the Pod prefers none of the nodes. */
 function affinityScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
   if (pod.constraints.preferredNodes.length === 0) return undefined;
   const sums = nodes.map(preferredWeights(pod));
@@ -134,7 +137,7 @@ function affinityScores(pod: Pod, nodes: readonly NodeState[]): number[] | undef
 
 const highest = (counts: readonly number[]): number => counts.reduce((a, b) => Math.max(a, b), 0);
 
-/** How little, and how evenly, a node would be used with the Pod. */
+/** Scores how little, and how evenly, a node would be used with the Pod on it. */
 export function useScore(pod: Pod, state: ClusterState): (node: NodeState) => number {
   const [cpu, memory] = [state.indexOf('cpu'), state.indexOf('memory')];
   const asks = { cpu: pod.requests.get('cpu') ?? 0, memory: pod.requests.get('memory') ?? 0 };
@@ -147,7 +150,7 @@ export function useScore(pod: Pod, state: ClusterState): (node: NodeState) => nu
     const free =
       freePart(scoredCpu + pod.scored.cpu, cpus) + freePart(scoredMemory + pod.scored.memory, bytes);
     const leastAllocated = parts === 0 ? 0 : Math.trunc(free / parts);
-    // How much more even it gets: 50 … 100, 75 for no difference.
+    // How much more evenly used the node gets: 50 … 100, 75 for no difference.
     const balanced = anything
       ? MAX / 2 +
         Math.trunc(
@@ -161,7 +164,7 @@ export function useScore(pod: Pod, state: ClusterState): (node: NodeState) => nu
   };
 }
 
-/** How much of the nodes is in use once the Pods are there besides, 0 … 100: the fullest domain is best for a gang. */
+/** The share of the nodes' capacity in use once the Pods are added, 0 … 100. For a gang the fullest domain is best. */
 export function mostAllocated(nodes: readonly NodeState[], pods: Iterable<Pod>, state: ClusterState): number {
   const [cpu, memory] = [state.indexOf('cpu'), state.indexOf('memory')];
   let [cpus, bytes, usedCpu, usedMemory] = [0, 0, 0, 0];

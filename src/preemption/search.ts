@@ -12,22 +12,22 @@ import type { Refusal } from './refusal.ts';
 /** The input of a search for victims. */
 export interface SearchInput {
   readonly preemptor: Preemptor;
-  /** Everything that runs in place, the preemptor nowhere. */
+  /** The state with all running Pods in place and no Pod of the preemptor. */
   readonly state: ClusterState;
-  /** All that is below the preemptor. */
+  /** All units below the preemptor's priority. */
   readonly units: readonly PreemptionUnit[];
   readonly budgets: readonly DisruptionBudget[];
   readonly variant: Variant;
-  /** Places all of the preemptor in the state as it is at that moment. */
+  /** Places all Pods of the preemptor in the present state. */
   readonly placed: () => PodPlacement;
 }
 
 export interface JudgedUnit {
   readonly unit: PreemptionUnit;
   readonly violatesBudget: boolean;
-  /** How many of its Pods break one. */
+  /** How many Pods of the unit break a budget. */
   readonly violatingPods: number;
-  /** Why it cannot be spared, or can. */
+  /** Why the unit has to be evicted, or may stay. */
   readonly why: string;
 }
 
@@ -36,11 +36,11 @@ export interface Search {
   readonly victims: readonly JudgedUnit[];
   readonly reprieved: readonly JudgedUnit[];
   readonly placement: PodPlacement;
-  /** Why the preemptor does not fit all the same, which its scheduler overlooks. */
+  /** Why the preemptor will not fit after the evictions, which its scheduler does not notice. */
   readonly inVain?: string | undefined;
 }
 
-/** Collects which units have to go and which may stay, each with the reason. */
+/** Collects which units have to be evicted and which may stay, with the reasons. */
 export class Verdicts {
   readonly #violating: SplitUnits['violating'];
   readonly #spared = new Map<PreemptionUnit, JudgedUnit>();
@@ -99,31 +99,31 @@ function tell(fit: Fit | undefined, name: string, state: ClusterState): void {
 /** Which units a preemptor would evict, and which may stay. */
 export interface PreemptionPlan {
   readonly variant: Variant;
-  /** Whether it fits as it is. */
+  /** Whether the preemptor fits without preemption. */
   readonly fits: boolean;
-  /** Whether it fits once the victims are gone; true where it fits as it is. */
+  /** Whether the preemptor fits once the victims are gone; true where it fits without preemption. */
   readonly feasible: boolean;
-  /** Where each Pod would go, by `namespace/name`. */
+  /** The node of each Pod, by `namespace/name` of the Pod. */
   readonly placement: ReadonlyMap<string, string>;
-  /** The most important first. Where it is not feasible all the same, its scheduler evicts them in vain. */
+  /** The victims, most important first. With victims and not feasible: its scheduler evicts them in vain. */
   readonly victims: readonly JudgedUnit[];
   /** Units that were possible victims and may stay. */
   readonly reprieved: readonly JudgedUnit[];
-  /** Terminating Pods whose resources are needed: the preemptor waits for them and preempts nobody else. */
+  /** Terminating Pods whose resources are needed: the preemptor waits for them and preempts no further Pod. */
   readonly awaited: readonly string[];
-  /** Why nothing helps, node by node, for the first Pod without a place. */
+  /** The reasons of all nodes for the first Pod without a node, where preemption does not help. */
   readonly rejected: readonly Rejection[];
-  /** Why nobody may be preempted at all; undefined where somebody may. */
+  /** Why nothing may be preempted; undefined where preemption is allowed. */
   readonly refusal: Refusal | undefined;
-  /** For each topology constraint of the gang, where it has a place: the domain. */
+  /** The domain of each topology constraint of the gang that got one. */
   readonly domains: readonly PlannedDomain[];
 }
 
 export interface PlannedDomain {
   readonly scope: Scope;
   readonly required: boolean;
-  /** The value of the scope's label; undefined: its Pods are not in one domain, which was only preferred. */
+  /** The value of the scope's label; undefined where the Pods are not in one domain, which was only preferred. */
   readonly value: string | undefined;
-  /** Domains that would have capacity once all of lower priority is gone, and were not searched. */
+  /** How many domains with enough capacity after preemption were not searched. */
   readonly leftOut?: number;
 }

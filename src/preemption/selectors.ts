@@ -8,7 +8,7 @@ import type {
   PodAffinityTerm,
 } from './snapshot.ts';
 
-/** Whether `selector` takes `labels`; none at all takes nothing. */
+/** Whether `selector` selects `labels`; no selector selects nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   if (selector === undefined) return false;
   for (const key in selector.matchLabels) {
@@ -17,7 +17,7 @@ export function selects(selector: LabelSelector | undefined, labels: Labels): bo
   return allHold(selector, labels);
 }
 
-/** The same for many labels: what there is to look for is taken out of the selector once. */
+/** Returns {@link selects} for one selector and many labels; the selector is prepared once. */
 export function matcherOf(selector: LabelSelector): (labels: Labels) => boolean {
   const wanted = Object.entries(selector.matchLabels);
   return (labels) => {
@@ -29,7 +29,7 @@ export function matcherOf(selector: LabelSelector): (labels: Labels) => boolean 
 const allHold = ({ matchExpressions }: LabelSelector, labels: Labels): boolean =>
   matchExpressions.every(({ key, operator, values }) => holds(operator, labels.get(key), values));
 
-/** Whether a term of a Pod speaks of `other`. */
+/** Whether a Pod's affinity term selects `other`. */
 export function termTakes(
   term: PodAffinityTerm,
   other: Pick<Pod, 'namespace' | 'labels'>,
@@ -46,7 +46,7 @@ export function termTakes(
 
 const NOTHING: Labels = new Map();
 
-/** Whether one of the terms holds for the node. */
+/** Whether one of the terms matches the node. */
 export const someTermHolds = (terms: readonly NodeSelectorTerm[], node: Node): boolean =>
   terms.some((term) => nodeSelectorTermHolds(term, node));
 

@@ -9,9 +9,9 @@ import type { NodeState } from './node-state.ts';
 import type { NoNodeLargeEnough } from './refusal.ts';
 
 /**
- * By how much each resource is short for a preemptor that does not fit even with everything below it gone, in the counts
- * of {@link Pod.requests}: what the Pods without a place ask for together, less what is free where they may run; at least
- * what the best of these nodes lacks for one of them.
+ * How much of each resource is short for a preemptor that does not fit even with everything below it gone, in the units of
+ * {@link Pod.requests}: the requests of the Pods without a node, less the free amounts of the nodes that they may use, but
+ * at least what the best of these nodes lacks for one of the Pods.
  */
 export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Variant): Map<string, number> {
   const state = new ClusterState(snapshot);
@@ -40,7 +40,7 @@ export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Va
   return shortfall;
 }
 
-/** Of the Pods without a place those that their group's minimum needs. */
+/** The Pods without a node that the minimums of their groups need. */
 function stillNeeded({ pods, minimums }: Preemptor, without: readonly Pod[]): Pod[] {
   return minimums.flatMap((minimum) => {
     const placed = counted(minimum, pods) - counted(minimum, without);
@@ -51,8 +51,8 @@ function stillNeeded({ pods, minimums }: Preemptor, without: readonly Pod[]): Po
 }
 
 /**
- * The largest gang of this shape that fits the cluster as it is: each group's minimum cut to the same part of it,
- * rounded down. By group, `''` where all Pods count as one; undefined where not one Pod of it fits.
+ * The largest gang of this shape that fits now: each minimum is cut to the same fraction, rounded down. By group, `''` where
+ * all Pods count together; undefined where not one Pod fits.
  */
 export function largestNow(
   preemptor: Preemptor,
@@ -77,7 +77,9 @@ export function largestNow(
   return counts.length === 0 ? undefined : new Map(counts.map(({ group = '', count }) => [group, count]));
 }
 
-/** `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable`, as kube-scheduler sums up. */
+/**
+ * Sums up rejections as kube-scheduler does: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable`.
+ */
 export function sumUp(rejected: readonly Rejection[]): string {
   const counts = new Map<string, number>();
   for (const { messages } of rejected)
@@ -86,7 +88,7 @@ export function sumUp(rejected: readonly Rejection[]): string {
   return `0/${rejected.length} nodes are available: ${parts.join(', ')}`;
 }
 
-/** A Pod that no node could take were it empty, where a minimum cannot be met without it; whoever goes, it does not fit. */
+/** Finds a needed Pod that does not fit on any node even if the node were empty, so that no preemption can help. */
 export function noNodeLargeEnough(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   snapshot: Snapshot,

@@ -8,12 +8,12 @@ export type { Labels, Resources } from '../k8s/field-reader.ts';
 export type { Taint, Toleration } from '../k8s/taints.ts';
 
 /**
- * A cluster at one moment, trimmed to what decides where Pods fit and which of them have to go. Plain data: taken from
- * a file or from an API server, never asked for again.
+ * A cluster at one moment, with only the fields that decide where Pods fit and which Pods are preempted. It is plain data
+ * from a file or an API server, and is never read again.
  */
 export interface Snapshot {
   readonly nodes: readonly Node[];
-  /** Pods on nodes that have not ended. */
+  /** Pods that are bound and have not ended. */
   readonly pods: readonly Pod[];
   readonly budgets: readonly DisruptionBudget[];
   readonly classes: ReadonlyMap<string, PriorityClass>;
@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly gangs: ReadonlyMap<string, Gang>;
   /** Native PodGroups (scheduling.k8s.io), by `namespace/name`. */
   readonly podGroups: ReadonlyMap<string, NativeGroup>;
-  /** Labels of Namespaces, for selectors of namespaces in (anti-)affinity; empty where none were given. */
+  /** Labels of Namespaces, for namespace selectors in (anti-)affinity; empty where the snapshot has none. */
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
@@ -41,23 +41,23 @@ export interface Pod {
   readonly uid: string;
   readonly labels: Labels;
   readonly priority: number;
-  /** `''` where it names none. */
+  /** Name of the PriorityClass; `''` where the Pod names none. */
   readonly className: string;
-  /** It is not stored yet and names no class: at its creation it gets that of its gang. */
+  /** Set for a Pod that is not stored yet and names no class: it gets its gang's class when it is created. */
   readonly classless?: true;
   /** False with `preemptionPolicy: Never`. */
   readonly preempts: boolean;
   /** `''` while unbound. */
   readonly nodeName: string;
-  /** Milliseconds since 1970; undefined where it never started. */
+  /** Milliseconds since 1970; undefined where the Pod has not started. */
   readonly startTime: number | undefined;
   readonly terminating: boolean;
-  /** Why it is told to go: the reason of its condition DisruptionTarget, `''` without. */
+  /** Reason of the condition DisruptionTarget; `''` where the Pod has no such condition. */
   readonly disruption: string;
-  /** The node that is being cleared for it, `''` without. */
+  /** Name of the nominated node; `''` without one. */
   readonly nominatedNode: string;
   readonly requests: Resources;
-  /** As the scheduler's scores count it: 100m and 200Mi for a container that asks for nothing. */
+  /** Requests as kube-scheduler's scores count them: 100m and 200Mi for a container that requests nothing. */
   readonly scored: { readonly cpu: number; readonly memory: number };
   readonly constraints: Constraints;
   /** Label `grove.io/podgang`, `''` without. */
@@ -68,13 +68,13 @@ export interface Pod {
   readonly podGroup: string;
 }
 
-/** Where a Pod may be. Pods of one template share one of these, so what follows from it is worked out once. */
+/** Which nodes a Pod may use. Pods of one template share one object, so results that depend on it are computed once. */
 export interface Constraints {
   readonly nodeSelector: Labels;
-  /** One of these has to hold; undefined: every node is fine. */
+  /** Terms of which one has to match; undefined: every node matches. */
   readonly requiredNodes: readonly NodeSelectorTerm[] | undefined;
   readonly preferredNodes: readonly { readonly weight: number; readonly term: NodeSelectorTerm }[];
-  /** Of bound volumes: one term of each list has to hold. */
+  /** Node terms of bound volumes: one term of each list has to match. */
   readonly volumeNodes: readonly (readonly NodeSelectorTerm[])[];
   readonly tolerations: readonly Toleration[];
   readonly ports: readonly HostPort[];
@@ -83,10 +83,10 @@ export interface Constraints {
   readonly spread: readonly TopologySpreadConstraint[];
 }
 
-/** Every requirement has to hold; a term without any holds nowhere. */
+/** A term of which all requirements have to hold. A term without requirements matches no node. */
 export interface NodeSelectorTerm {
   readonly labels: readonly NodeSelectorRequirement[];
-  /** Only `metadata.name` is known to Kubernetes. */
+  /** Requirements on fields; Kubernetes knows `metadata.name` only. */
   readonly fields: readonly NodeSelectorRequirement[];
 }
 
@@ -108,7 +108,7 @@ export interface PodAffinityTerm {
   /** undefined selects nothing. */
   readonly selector: LabelSelector | undefined;
   readonly namespaces: readonly string[];
-  /** undefined: only {@link namespaces}. */
+  /** undefined: only {@link namespaces} count. */
   readonly namespaceSelector: LabelSelector | undefined;
 }
 
@@ -125,10 +125,10 @@ export interface TopologySpreadConstraint {
 export interface DisruptionBudget {
   readonly namespace: string;
   readonly name: string;
-  /** undefined or empty: no Pod. */
+  /** undefined or empty: the budget matches no Pod. */
   readonly selector: LabelSelector | undefined;
   readonly disruptionsAllowed: number;
-  /** Names of Pods whose eviction the API server has let through already. */
+  /** Names of Pods whose eviction the API server has already allowed. */
   readonly disrupted: ReadonlySet<string>;
 }
 
@@ -137,73 +137,73 @@ export interface Gang {
   readonly namespace: string;
   readonly name: string;
   readonly mode: DisruptionMode;
-  /** undefined where no class is named, or the class is not there: its Pods' own then. */
+  /** undefined where the gang names no class, or the class does not exist: then the Pods' own priorities count. */
   readonly priority: number | undefined;
-  /** What it costs to preempt it; the scheduling priority where nothing else is said. */
+  /** The priority that a preemptor has to exceed; the scheduling priority unless the gang says otherwise. */
   readonly preemptionPriority: number | undefined;
-  /** False where it says so itself, or its class says that gangs of it do not. */
+  /** False where the gang's annotation, or its class for gangs, says `Never`. */
   readonly preempts: boolean;
-  /** The class that it has, also by default; `''` without one. */
+  /** Name of its class, named or default; `''` without one. */
   readonly className: string;
   readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
-  /** Which of its Pods belong into one domain; undefined: they may be anywhere. */
+  /** Which Pods have to be in the same domain; undefined: none. */
   readonly topology: Topology | undefined;
 }
 
-/** Pods of a gang that belong into one domain: nodes with the same value of a label. */
+/** Pods of a gang that have to be in one domain: on nodes with the same value of a label. */
 export interface Scope {
-  /** The groups whose Pods they are; undefined: the whole gang. */
+  /** The groups whose Pods belong to the scope; undefined: the whole gang. */
   readonly groups: readonly string[] | undefined;
-  /** The label. */
+  /** Key of the label. */
   readonly key: string;
 }
 
-/** What a gang says of where its Pods are to be together: for all of it first, then for several groups, then for one. */
+/** The topology constraints of a gang: first those for the whole gang, then for several groups, then for one. */
 export interface Topology {
   readonly required: readonly Scope[];
-  /** Kept where that costs nobody anything. */
+  /** Constraints that are met only where that costs no further victims. */
   readonly preferred: readonly Scope[];
 }
 
-/** A PodGroup of Kubernetes itself. */
+/** A native PodGroup (scheduling.k8s.io). */
 export interface NativeGroup {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly mode: DisruptionMode;
   readonly priority: number;
-  /** Whether it preempts, where it says so itself; undefined: its Pods do. */
+  /** Whether the group preempts; undefined where it does not say so and its Pods decide. */
   readonly preempts: boolean | undefined;
-  /** 1 for a group that is no gang. */
+  /** Minimum of Pods; 1 for a group that is no gang. */
   readonly minCount: number;
-  /** The label whose value all its Pods' nodes have in common; undefined: they may be anywhere. */
+  /** Label that the nodes of all Pods must have with the same value; undefined: no constraint. */
   readonly topologyKey: string | undefined;
 }
 
 export const namespacedKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** By code units, so that the order is the same everywhere. */
+/** Compares by code units, so that the order is the same on every machine. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Whether the Pods of a scope include this one. */
+/** Whether the scope includes this Pod. */
 export const speaksOf = ({ groups }: Scope, { group }: Pick<Pod, 'group'>): boolean =>
   groups === undefined || groups.includes(group);
 
-/** Whether two Pods without a node may go to the same nodes, and like them as much; who is near aside. */
+/** Whether two Pods without a node may use the same nodes and prefer them equally, apart from inter-Pod constraints. */
 export const isAlike = (a: Pod, b: Pod): boolean =>
   a.constraints === b.constraints &&
   a.scored.cpu === b.scored.cpu &&
   a.scored.memory === b.scored.memory &&
   sameResources(a.requests, b.requests);
 
-/** The first Pod of each kind, in order. */
+/** The first Pod of each kind, in the order of the Pods. */
 export function kindsOf(pods: readonly Pod[]): Pod[] {
   const kinds: Pod[] = [];
   for (const pod of pods) if (!kinds.some((one) => isAlike(one, pod))) kinds.push(pod);
   return kinds;
 }
 
-/** Whether both ask for the same. */
+/** Whether both have the same amounts. */
 function sameResources(a: Resources, b: Resources): boolean {
   if (a === b) return true;
   if (a.size !== b.size) return false;

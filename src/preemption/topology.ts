@@ -18,11 +18,11 @@ export function titleOfScope({ groups }: Scope): string {
   return `${groups.length === 1 ? 'group' : 'groups'} ${groups.join(', ')}`;
 }
 
-/** Whether some Pod may be in both. */
+/** Whether the scopes can have a Pod in common. */
 export const overlap = (a: Scope, b: Scope): boolean =>
   a.groups === undefined || b.groups === undefined || a.groups.some((group) => b.groups?.includes(group));
 
-/** The same gang, whose Pods may be in these domains only. Pods that share their constraints still do. */
+/** The gang with its Pods restricted to the chosen domains. Pods that shared constraints share the new ones too. */
 export function confined(preemptor: Preemptor, choice: DomainChoice): Preemptor {
   const known = new Map<Constraints, Map<string, Constraints>>();
   const pods = preemptor.pods.map((pod) => {
@@ -39,14 +39,14 @@ export function confined(preemptor: Preemptor, choice: DomainChoice): Preemptor 
 function narrowed(constraints: Constraints, own: DomainChoice): Constraints {
   const nodeSelector = new Map(constraints.nodeSelector);
   for (const { scope, value } of own) {
-    // The Pod itself wants to be elsewhere.
+    // The Pod's own node selector excludes the domain.
     if ((nodeSelector.get(scope.key) ?? value) !== value) return { ...constraints, requiredNodes: [] };
     nodeSelector.set(scope.key, value);
   }
   return { ...constraints, nodeSelector };
 }
 
-/** The same gang, of which no Pod may be anywhere: what a search says of it is why nobody may go. */
+/** The gang with Pods that may use no node, so that a search only finds out why preemption is refused. */
 export const nowhere = (preemptor: Preemptor): Preemptor => ({
   ...preemptor,
   pods: preemptor.pods.map((pod) => ({ ...pod, constraints: { ...pod.constraints, requiredNodes: [] } })),
@@ -54,8 +54,8 @@ export const nowhere = (preemptor: Preemptor): Preemptor => ({
 });
 
 /**
- * Why no node will do for what the scope speaks of.
- * @param inside the nodes of the domains that it may use, each of which is too small
+ * The rejections of all nodes for a scope that cannot be met.
+ * @param inside names of the nodes in domains that the scope may use, each of which is too small
  */
 export function outsideDomains(
   scope: Scope,
@@ -90,7 +90,7 @@ export function domainsOf(key: string, { nodes }: Pick<ClusterState, 'nodes'>): 
     .sort((a, b) => compareText(a.value, b.value));
 }
 
-/** In which of them the Pods run; undefined: outside of all. */
+/** The domains in which the Pods run, with undefined for Pods outside of all domains. */
 export const domainsWith = (
   pods: readonly Pod[],
   key: string,

@@ -2,22 +2,22 @@ import type { Preemptor } from './preemptor.ts';
 import { compareText, namespacedKey, type Pod, type Snapshot } from './snapshot.ts';
 import { BEHAVIOUR, type Variant, type VariantBehaviour } from './variants.ts';
 
-/** What is preempted as one, or not at all. */
+/** Pods that are preempted together or not at all. */
 export interface PreemptionUnit {
   readonly kind: 'Pod' | 'PodGang' | 'PodGroup';
   readonly namespace: string;
   readonly name: string;
-  /** What it costs to preempt it: a preemptor has to be strictly above. */
+  /** A preemptor needs a higher priority than this. */
   readonly priority: number;
-  /** Its running Pods, by name. */
+  /** Its running Pods. */
   readonly pods: readonly Pod[];
   /** Whether it counts as more important than a single Pod of the same priority. */
   readonly grouped: boolean;
-  /** Milliseconds since 1970 of its earliest Pod; Infinity where none has started. */
+  /** Milliseconds since 1970 at which its first Pod started; Infinity where none has started. */
   readonly start: number;
 }
 
-/** Everything that runs, as units; without what is the preemptor's own and what is going away already. */
+/** All running Pods as units, without the preemptor's own Pods and, in the document's algorithm, terminating Pods. */
 export function preemptionUnitsOf(
   snapshot: Snapshot,
   preemptor: Preemptor,
@@ -36,7 +36,7 @@ export function preemptionUnitsOf(
     const key = `${of.kind} ${of.namespace}/${of.name}`;
     const whole = together.getOrInsert(key, { of, pods: [], priority: of.priority });
     whole.pods.push(pod);
-    // Of a gang without a class: who takes one of its Pods takes the most important of them as well.
+    // In a gang without a class the Pod with the highest priority counts, since all Pods are preempted together.
     whole.priority = Math.max(whole.priority, of.priority);
   }
   for (const { of, pods, priority } of together.values()) units.push(unit({ ...of, priority }, pods));
@@ -58,7 +58,7 @@ const unit = (
   start: pods.reduce((earliest, { startTime = Infinity }) => Math.min(earliest, startTime), Infinity),
 });
 
-/** What it costs the preemptor that the Pod goes. */
+/** The priority that a preemptor has to exceed to preempt the Pod. */
 export const costOfPod = (pod: Pod, preemptor: Preemptor, snapshot: Snapshot, variant: Variant): number =>
   membershipFor(preemptor, pod, snapshot, variant).priority;
 
@@ -70,8 +70,8 @@ function membershipFor({ kind }: Preemptor, pod: Pod, snapshot: Snapshot, varian
 }
 
 /**
- * The unit that a Pod belongs to. For the document a PodGang of Muster's comes first, since its native PodGroups are
- * only made of it; kube-scheduler knows native PodGroups alone.
+ * The unit of a Pod. The document's algorithm reads the PodGang first, since Muster made the native PodGroups from it;
+ * kube-scheduler knows native PodGroups alone.
  */
 function membership(
   pod: Pod,
@@ -92,7 +92,7 @@ function membership(
   if (gang === undefined && native?.mode === 'PodGroup')
     return { kind: 'PodGroup', namespace, name: native.name, priority: native.priority, grouped: true };
   const ofGroup = membersCostTheirGroup ? (gang?.preemptionPriority ?? native?.priority) : undefined;
-  // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
+  // kube-scheduler counts every Pod with a scheduling group as grouped, the document only units.
   return single(pod, ofGroup ?? pod.priority, scheduler !== undefined && pod.podGroup !== '');
 }
 
@@ -105,8 +105,8 @@ const single = ({ namespace, name }: Pod, priority: number, grouped: boolean): M
 });
 
 /**
- * The most important first: by priority; groups before single Pods; of groups the larger; whoever started earlier. Then
- * by name, where kube-scheduler leaves it to chance.
+ * Sorts the most important first: by priority; groups before single Pods; larger groups first; earlier start first; then by
+ * name, where kube-scheduler chooses at random.
  */
 export function byImportance(a: PreemptionUnit, b: PreemptionUnit): number {
   if (a.priority !== b.priority) return b.priority - a.priority;

@@ -1,10 +1,10 @@
 import { parseGroupVersion } from '../k8s/resource.ts';
 
-/** Which algorithm plans: the document's, or what a release of kube-scheduler does. */
+/** The algorithm of a plan: the document's (`kep`), or that of a kube-scheduler release. */
 export const VARIANTS = ['kep', 'kube-1.36', 'kube-1.37'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
-/** By the version of `scheduling.k8s.io` that has PodGroups; of one that nobody knows yet the newest that is known. */
+/** The variant by version of the `scheduling.k8s.io` PodGroup; the newest known variant for a version that is not known. */
 const OF_VERSION: Readonly<Record<string, Variant>> = {
   v1alpha2: 'kube-1.36',
   v1alpha3: 'kube-1.37',
@@ -13,37 +13,44 @@ const OF_VERSION: Readonly<Record<string, Variant>> = {
 };
 
 /**
- * What the kube-scheduler of a cluster does that has PodGroups of this version.
- * @param apiVersion `scheduling.k8s.io/v1beta1`; undefined where there are none
- * @returns undefined where it knows no gangs
+ * The variant that behaves like the kube-scheduler of a cluster with PodGroups of this version.
+ * @param apiVersion such as `scheduling.k8s.io/v1beta1`; undefined where the cluster has no PodGroups
+ * @returns undefined where kube-scheduler knows no gangs
  */
 export function variantOfGroups(apiVersion: string | undefined): Variant | undefined {
   const { group, version } = parseGroupVersion(apiVersion ?? '');
   return group === 'scheduling.k8s.io' ? OF_VERSION[version] : undefined;
 }
 
-/** What differs between the algorithms. */
+/** The differences between the algorithms. */
 export interface VariantBehaviour {
-  /** The release of kube-scheduler, which knows native PodGroups alone and takes Pods on their way out for victims; undefined: the document's. */
+  /**
+   * The kube-scheduler release, which knows native PodGroups alone and counts terminating Pods as victims; undefined: the
+   * document's algorithm.
+   */
   readonly scheduler: string | undefined;
   /** Whether a single Pod preempts groups as units. */
   readonly podsSeeGroups: boolean;
-  /** Whether a member that is disrupted alone costs what its group does. */
+  /** Whether a Pod that is disrupted alone has the preemption priority of its group. */
   readonly membersCostTheirGroup: boolean;
   /** Whether nodes are compared by the priorities and broken budgets of Pods, not of units. */
   readonly costsCountPods: boolean;
   /**
-   * How victims of a gang are spared: beside the gang where it is assumed, after a search for the lowest priority; with the gang placed
-   * anew for each; or beside all of its Pods that found a place with nobody there, in the order in which they were placed.
+   * How units are spared when a gang preempts. `above a priority`: beside the gang where it is assumed, after a search for
+   * the lowest sufficient priority. `anew`: with the gang placed again for each unit. `in turn`: beside all Pods of the gang
+   * that found a node with all units gone, judged in the order of placement.
    */
   readonly spares: 'above a priority' | 'anew' | 'in turn';
-  /** After which violation nothing more is charged to budgets: of the unit, or of the Pod. Undefined: everything is. */
+  /**
+   * The violation after which budgets are not charged any more: the first of the unit, or of the Pod; undefined: all are
+   * charged.
+   */
   readonly chargesUntil: Readonly<Record<'Gang' | 'Pod', 'unit' | 'Pod' | undefined>>;
-  /** Who preempts nobody more while room is being made on a node that it is nominated for. */
+  /** Kinds of preemptors that preempt nothing more while Pods are being preempted on their nominated nodes. */
   readonly waitsWhereNominated: readonly ('Gang' | 'Pod')[];
-  /** Whether somebody is preempted for a gang with a topology constraint. */
+  /** Whether Pods are preempted for a gang with a topology constraint. */
   readonly preemptsInDomains: boolean;
-  /** Whether a gang of which a Pod has another priority, or another preemption policy, is not tried at all. */
+  /** Whether a gang is not tried at all if one of its Pods has another priority or preemption policy. */
   readonly wantsPodsAlike: boolean;
 }
 

@@ -3,10 +3,10 @@ import { isObject, own, ownString, type Json, type JsonObject } from '../json/js
 import { parseQuantity } from '../k8s/quantity.ts';
 import type { PodReader } from './preparer.ts';
 
-/** The one container of a Pod that runs the gang's program. */
+/** The container of a Pod that runs the gang's program. */
 export interface ChosenContainer {
   readonly name: string;
-  /** Of the container, `spec.containers[0]`. */
+  /** Path of the container, such as `spec.containers[0]`. */
   readonly path: string;
   readonly container: JsonObject;
 }
@@ -17,8 +17,9 @@ export const containersOf = (pod: PodReader): readonly JsonObject[] => {
 };
 
 /**
- * The one that is named, or that was prepared already (another webhook may have added containers since), or the only one.
- * @param named by the HPCPolicy
+ * The container with the configured name, else the one that has been prepared (other webhooks may have added containers
+ * since), else the only one.
+ * @param named name from the HPCPolicy
  */
 export function containerOf(
   pod: PodReader,
@@ -49,7 +50,7 @@ export interface AskedGpus {
   readonly count: number;
 }
 
-/** GPUs that a container asks for: whatever the vendor calls them. */
+/** GPUs in the container's limits or requests, of any vendor's resource name. */
 export function gpusOf(container: JsonObject): AskedGpus | undefined {
   for (const amounts of askedBy(container)) {
     const resource = Object.keys(amounts).find((name) => /gpu/i.test(name));
@@ -59,7 +60,7 @@ export function gpusOf(container: JsonObject): AskedGpus | undefined {
   return undefined;
 }
 
-/** Whole cores that a container asks for, at least one. */
+/** Whole CPU cores in the container's limits or requests, at least 1. */
 export function coresOf(container: JsonObject): number {
   const cpu = askedBy(container).find((amounts) => own(amounts, 'cpu') !== undefined);
   const billionths = parseQuantity(own(cpu, 'cpu')) ?? 0n;

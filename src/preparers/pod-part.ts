@@ -2,14 +2,14 @@ import type { Json, JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import type { PatchSurface, PodField, PodList, PodReader, WorkloadRef } from './preparer.ts';
 
-/** Most of a large Pod: parsed for whoever declares that it looks there, and for nobody else. */
+/** The large lists of a Pod, parsed only for backends that declare that they read them. */
 const LARGE_LISTS: readonly PodList[] = [
   'spec.volumes',
   'spec.initContainers',
   'containers.env',
   'containers.volumeMounts',
 ];
-/** Places of `spec` in which they are. */
+/** Fields of `spec` that contain these lists. */
 export const LARGE_FIELDS: readonly string[] = [
   'containers',
   'initContainers',
@@ -17,22 +17,22 @@ export const LARGE_FIELDS: readonly string[] = [
   'volumes',
 ];
 
-/** Which parts of a Pod a backend declares to read. */
+/** A backend's declaration of the parts of a Pod that it reads. */
 export interface PodReaderNeeds {
   readonly name: string;
   readonly patchSurface: PatchSurface;
   readonly readsWholePods?: boolean;
 }
 
-/** Whether it gets the lists of a Pod that are large: it says that it looks there, or that it adds there. */
+/** Whether the backend gets the large lists of a Pod: it declares that it reads them or adds to them. */
 export const readsLargeLists = ({ patchSurface, readsWholePods }: Omit<PodReaderNeeds, 'name'>): boolean =>
   readsWholePods === true || patchSurface.lists?.some((list) => LARGE_LISTS.includes(list)) === true;
 
-/** The Pod as it declared to look at it. */
+/** The part of the Pod that the backend has declared to read. */
 export const podPartFor = (backend: PodReaderNeeds, pod: PodReader): PodReader =>
   readsLargeLists(backend) ? pod : new PodPart(pod, backend.name);
 
-/** A Pod without its large lists. Reading one of them throws, since an empty list would mislead. */
+/** A Pod without its large lists. Reading one of them throws, since an empty list would be misleading. */
 class PodPart implements PodReader {
   readonly #pod: PodReader;
   readonly #backend: string;

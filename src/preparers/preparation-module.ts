@@ -16,7 +16,7 @@ import {
 export { gangService } from './hosts/hosts.ts';
 export type { HostName, HpcGang, ManagerSettings, ObjectsGiven };
 
-/** Version of this contract. It grows by optional members; a change that breaks a preparation raises it. */
+/** Version of this contract. New optional members do not raise it; a change that breaks a preparation raises it. */
 export const PREPARATION_CONTRACT_VERSION = 1;
 
 export const PREPARATION_CONTRACT_RANGE: ContractRange = {
@@ -24,50 +24,52 @@ export const PREPARATION_CONTRACT_RANGE: ContractRange = {
   current: PREPARATION_CONTRACT_VERSION,
 };
 
-/** What a Pod is prepared by. */
+/** Input for preparing a Pod. */
 export interface PodAsked {
   readonly gang: HpcGang;
-  /** The group of the gang that the Pod is of. */
+  /** Group of the Pod in the gang. */
   readonly group: string;
   readonly settings: ManagerSettings;
 }
 
 /**
- * A workload manager of somebody else's, as its module exports it: what an HPCPolicy asks for with `spec.hpc.manager`. All of it
- * is computation from what is given: no I/O, no clock, no chance.
+ * A third party's workload manager, as its module exports it: an HPCPolicy selects it by `spec.hpc.manager`. All methods
+ * only compute from their arguments: no I/O, no clock, no random numbers.
  */
 export interface PreparationModule {
-  /** {@link PREPARATION_CONTRACT_VERSION} as it was when the preparation was written. */
+  /** {@link PREPARATION_CONTRACT_VERSION} at the time when the preparation was written. */
   readonly contractVersion: number;
-  /** What `spec.hpc.manager` says: lower-case letters, digits and "-". */
+  /** Value of `spec.hpc.manager`: lower-case letters, digits and "-". */
   readonly name: string;
   readonly patchSurface: PatchSurface;
-  /** Takes `config` of its entry, before all else. Absent: it takes none. @throws with the reason where it is wrong */
+  /**
+   * Called first, with `config` of its entry. Absent: it accepts no `config`. @throws with the reason when `config` is wrong
+   */
   configure?(config: JsonObject): void;
   /**
-   * What is wrong with `spec.hpc.settings`; fields of faults are as in the HPCPolicy, `spec.hpc.settings[key]`.
-   * @param gang one that would be prepared so; absent: where the policy itself is judged
+   * Faults and warnings for `spec.hpc.settings`; fields of faults are paths in the HPCPolicy, `spec.hpc.settings[key]`.
+   * @param gang a gang with these settings; absent: the policy itself is checked
    */
   validate(settings: ManagerSettings, gang?: HpcGang): PodGangVerdict;
   /**
-   * Prepares one Pod: the same Pod gives the same patch, and the prepared Pod gives none.
-   * @throws {PodRefused} where this Pod cannot be prepared
+   * Prepares one Pod: the same Pod gives the same patch, and a prepared Pod gives an empty one.
+   * @throws {PodRefused} when this Pod cannot be prepared
    */
   prepare(pod: PodReader, asked: PodAsked, patch: PodPatch): void;
-  /** ConfigMaps, Secrets and Services that have to be there before the first Pod may start. */
+  /** ConfigMaps, Secrets and Services that must exist before the first Pod may start. */
   objects(gang: HpcGang, settings: ManagerSettings, given: ObjectsGiven): readonly JsonObject[];
-  /** By what `muster conformance` tries it out where no settings would not do. */
+  /** Settings and container for `muster conformance`. Absent: no settings and a default container. */
   readonly conformance?: { readonly settings?: ManagerSettings; readonly container?: JsonObject };
 }
 
-/** The host names of all Pods that are expected, in the order of the groups. */
+/** Host names of all expected Pods, in the order of the groups. */
 export const gangHosts = (gang: HpcGang): readonly string[] =>
   hostGroups(gang).flatMap(({ group, hosts }) => Array.from({ length: hosts }, (_, at) => `${group}-${at}`));
 
 /**
- * Gives a Pod the name by which {@link gangHosts} has it, in the domain of the gang's Service; one with a subdomain of its own keeps
- * both. It takes `spec.hostname` and `spec.subdomain` of the patch surface.
- * @throws {PodRefused} where it cannot be one of them
+ * Gives a Pod its name from {@link gangHosts}, in the domain of the gang's Service. A Pod with a subdomain of its own keeps
+ * its name and subdomain. Needs `spec.hostname` and `spec.subdomain` in the patch surface.
+ * @throws {PodRefused} when no name from the list fits the Pod
  */
 export function takeHostName(pod: PodReader, { gang, group }: PodAsked, patch: PodPatch): HostName {
   const host = hostNameOf(pod, gang, group, hostGroups(gang));
@@ -76,7 +78,7 @@ export function takeHostName(pod: PodReader, { gang, group }: PodAsked, patch: P
   return host;
 }
 
-/** A module as one of the preparations of this process. */
+/** Wraps a module as a preparer of this process. */
 export function preparerFactoryOf(module: PreparationModule): PreparerFactory {
   const { name } = module;
   return {

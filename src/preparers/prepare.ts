@@ -17,20 +17,20 @@ import {
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { GATE_POD_GANG_PENDING } from '../api/names.ts';
 
-/** The part of a backend that prepares Pods. */
+/** The members of a backend that prepare Pods. */
 export interface PreparingBackend extends PatchOwner, PodReaderNeeds {
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
 }
 
-/** Called with the name of a preparer that throws anything but PodRefused. */
+/** Called with the name of a preparer that throws an error other than PodRefused. */
 export type PrepareFailed = (name: string) => void;
 
 /**
- * Runs the backend and then the preparers on one Pod. Each runs whatever the ones before it did, so that one answer names
+ * Runs the backend and then the preparers on one Pod. Each runs regardless of earlier failures, so that one answer names
  * every fault.
  * @param backend undefined: the Pod is not prepared for a scheduler
- * @returns the refusals; the Pod must not be patched where there is one
- * @throws the first defect, once all have run
+ * @returns the refusals; the Pod must not be patched when there are any
+ * @throws the first defect, after all have run
  */
 export function preparePod(
   backend: PreparingBackend | undefined,
@@ -63,7 +63,7 @@ export function preparePod(
   return faults;
 }
 
-/** The type allows an `async` method here; its patches would come too late, and its failure would end the process. */
+/** The types allow an `async` method, whose patches would come too late and whose failure would end the process. */
 function notSynchronous(kind: PreparerKind, name: string, returned: unknown): MusterError {
   Promise.resolve(returned).catch(() => undefined);
   const [called, elsewhere] =
@@ -75,14 +75,14 @@ function notSynchronous(kind: PreparerKind, name: string, returned: unknown): Mu
   );
 }
 
-/** What messages call the author of a patch. */
+/** Author of a patch, in messages. */
 export type PreparerKind = 'backend' | 'preparer';
 
-/** The backend or preparer that makes a patch, with its declared surface. */
+/** The backend or preparer of a patch, with its declared patch surface. */
 export interface PatchOwner {
   readonly name: string;
   readonly patchSurface: PatchSurface;
-  /** Of a backend: what its Pods carry. Only a backend has one. */
+  /** For a backend: the scheduler name of its Pods. Preparers have none. */
   readonly schedulerName?: string;
 }
 
@@ -93,7 +93,7 @@ export const guardedPatch = (patch: PodPatch, declared: PatchOwner, kind: Prepar
 class GuardedPatch implements PodPatch {
   readonly #patch: PodPatch;
   readonly #declared: PatchOwner;
-  /** For people: `backend kai-scheduler`. */
+  /** For messages, such as `backend kai-scheduler`. */
   readonly #who: string;
 
   constructor(patch: PodPatch, declared: PatchOwner, kind: PreparerKind) {
@@ -155,7 +155,7 @@ class GuardedPatch implements PodPatch {
     this.#patch.set(field, value, why, container);
   }
 
-  /** @param key what a module sends as one may be anything */
+  /** @param key of any type, since a module may send anything */
   #check(allowed: boolean | undefined, method: string, key: unknown, value: unknown): void {
     if (allowed && typeof value === 'string') return;
     const act = typeof key === 'string' && key !== '' ? `${method} ${key}` : method;
@@ -163,7 +163,7 @@ class GuardedPatch implements PodPatch {
   }
 }
 
-/** Nobody moves a Pod to another gang, whatever was declared. */
+/** Membership labels are never allowed, whatever the surface declares: nobody moves a Pod to another gang. */
 const mayLabel = (surface: PatchSurface, key: string): boolean =>
   (surface.labels?.includes(key) ?? false) && !(MEMBERSHIP_LABELS as readonly string[]).includes(key);
 
@@ -181,7 +181,7 @@ const noText = (who: string, act: string): MusterError =>
     'give the value as a string',
   );
 
-/** The validating webhook would refuse the Pod and blame another webhook for it. */
+/** Raised here, because the validating webhook would refuse the Pod and blame another webhook. */
 const otherScheduler = (who: string, found: string, declared: string): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',

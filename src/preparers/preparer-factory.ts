@@ -6,84 +6,88 @@ import type { PodGangVerdict, Preparer } from './preparer.ts';
 export type { HpcGang, HpcPolicy };
 
 /**
- * Makes the preparer that an HPCPolicy asks for, judges the gang and names its further objects: a folder here and a line in
- * registry.ts. Pure: it reads nothing of the cluster.
+ * Makes the preparer that an HPCPolicy requests, checks the gang, and renders its additional objects. A new preparer needs a
+ * folder here and an entry in registry.ts. Pure: it reads nothing of the cluster.
  */
 export interface PreparerFactory {
   readonly name: string;
-  /** Set where it runs outside of this process: what it says has to be asked for. */
+  /** Set when the preparer runs in another process, which admission has to query. */
   readonly hosted?: HostedPreparer;
-  /** What is wrong with a policy that asks for it, beside what every policy is held to. */
+  /** Faults and warnings for a policy, beyond the checks of every policy. */
   judge?(policy: HpcPolicy): PodGangVerdict;
-  /** What prepares the Pods of this gang, with its patch surface; undefined where the policy does not ask for it. */
+  /** The preparer for the Pods of this gang, with its patch surface; undefined when the policy does not request it. */
   preparer(gang: HpcGang, policy: HpcPolicy): Preparer | undefined;
   /**
-   * What is wrong with a gang by what the policy asks for, as far as it shows without its Pods. Nothing where the policy does
-   * not ask for this preparation.
-   * @param subdomain of its Pods, where they have one of their own
+   * Faults and warnings for a gang by the policy's settings, as far as they can be found without its Pods; empty when the
+   * policy does not request this preparer.
+   * @param subdomain of the gang's Pods, when they have their own
    */
   validate(gang: HpcGang, policy: HpcPolicy, subdomain?: string): PodGangVerdict;
-  /** What has to be there before the first Pod may start; it is owned by the gang and goes with it. */
+  /** Objects that must exist before the first Pod may start; the gang owns them, so they are deleted with it. */
   objects(gang: HpcGang, policy: HpcPolicy, given: ObjectsGiven): readonly JsonObject[];
 }
 
 /**
- * A preparer in another process. It is asked beforehand and gives a factory that answers at once, for this one object.
- * @throws TryLater where it does not run, or does not answer in time
+ * A preparer in another process. Admission queries it first and gets a factory that answers synchronously for this one
+ * object.
+ * @throws TryLater when the process does not run or does not answer in time
  */
 export interface HostedPreparer {
-  /** Why it cannot be asked now; undefined: it can. */
+  /** Why the preparer cannot be queried now; undefined when it can. */
   readonly waits: string | undefined;
   ofPolicy(policy: HpcPolicy, withinMs: number): Promise<PreparerFactory>;
   ofPod(pod: JsonObject, asked: PodToPrepare, withinMs: number): Promise<PreparerFactory>;
-  /** @param given where its objects are asked for, too */
+  /** @param given set when the gang's objects are requested too */
   ofGang(
     gang: HpcGang,
     policy: HpcPolicy,
     given: ObjectsGiven | undefined,
     withinMs: number,
   ): Promise<PreparerFactory>;
-  /** Hears that it ended, and that it runs again. */
+  /** Calls the handler when the process has ended and when it runs again. */
   onChange(handler: () => void): void;
   stop(): void;
 }
 
-/** The gang and group of a Pod that is to be prepared, and the policy for it. */
+/** Gang, group and policy of a Pod to prepare. */
 export interface PodToPrepare {
   readonly gang: HpcGang;
   readonly group: string;
   readonly policy: HpcPolicy;
 }
 
-/** What the objects of a gang depend on beside the gang and its policy. */
+/** Input of a gang's objects beside the gang and its policy. */
 export interface ObjectsGiven {
-  /** Makes a key pair for the gang of that name, another one each time; what is stored already stays. */
+  /** Makes a certificate with a new key pair for the gang at every call; a stored Secret is not replaced. */
   readonly certificate: (gang: string) => string;
-  /** `spec.subdomain` of the Pods where they have one of their own: its Service is their owner's then. */
+  /** `spec.subdomain` that the Pods have of their own; the owner of the Pods provides its Service. */
   readonly subdomain?: string | undefined;
 }
 
-/** An HPCPolicy as it is stored: one that was stored without the webhook may have faults. */
+/** A stored HPCPolicy, which may have faults when it was stored without the webhook. */
 export interface StoredPolicy {
   readonly policy: HpcPolicy;
-  /** The first thing that is wrong with it; undefined where nothing is. */
+  /** First fault of the policy; undefined when it has none. */
   readonly wrong: string | undefined;
 }
 
-/** The HPCPolicies that there are, read from memory. */
+/** Cached HPCPolicies. */
 export interface HpcPolicies {
-  /** Whether all of them are known. */
+  /** Whether the cache is complete. */
   readonly known: boolean;
   get(namespace: string, name: string): StoredPolicy | undefined;
-  /** Whether a namespace has one: only there can the gang of a Pod be one that is prepared. */
+  /** Whether the namespace has a policy: without one, no Pod of the namespace is prepared by a policy. */
   anyIn(namespace: string): boolean;
-  /** The namespaces that have one of this name. Absent where that is nobody's to know. */
+  /** Namespaces with a policy of this name. Absent when the caller may not know them. */
   elsewhere?(name: string): readonly string[];
   /**
-   * A gang that names the policy and has Pods; undefined where none does. Absent where nobody knows.
-   * @param mark only one whose Pods run by another mark than this
+   * A gang with Pods that names the policy; undefined when there is none. Absent when Pods are not watched.
+   * @param mark only a gang whose Pods run with a different mark
    */
   userOf?(namespace: string, name: string, mark?: string): string | undefined;
-  /** A mark by which Pods of a gang run, other than this; undefined where none does. Absent where nobody knows. */
+  /**
+   * A mark of the gang's running Pods that differs from this one; undefined when there is none. Absent when Pods are not
+   * watched.
+   */
   otherMark?(namespace: string, gang: string, mark: string): string | undefined;
 }

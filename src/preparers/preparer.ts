@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 
-/** A Workload of Kubernetes 1.35, one of the groups that it lists, and which of several copies of that group. */
+/** A reference of Kubernetes 1.35 to a Workload, to one of its groups, and to one of the group's copies. */
 export interface WorkloadRef {
   readonly name: string;
   readonly podGroup: string;
@@ -11,8 +11,8 @@ export interface WorkloadRef {
 }
 
 /**
- * Lists of a Pod to which something may be added, and the field by which an item is known in each; `undefined`: by all of
- * it. Those of `containers` are lists of each container of `spec.containers`.
+ * Lists of a Pod to which items may be added, with the field that identifies an item; `undefined`: the whole item does.
+ * Lists of `containers` are in each container of `spec.containers`.
  */
 export const POD_LISTS = {
   'spec.volumes': 'name',
@@ -29,7 +29,10 @@ export const POD_LISTS = {
 } as const satisfies Record<string, string | undefined>;
 export type PodList = keyof typeof POD_LISTS;
 
-/** Fields that are set as a whole, and what they take; those of `containers` are of each container of `spec.containers`. */
+/**
+ * Fields that are replaced as a whole, with the type of their value; fields of `containers` are in each container of
+ * `spec.containers`.
+ */
 export const POD_FIELDS = {
   'containers.command': 'texts',
   'containers.args': 'texts',
@@ -38,34 +41,34 @@ export const POD_FIELDS = {
 } as const satisfies Record<string, 'text' | 'texts'>;
 export type PodField = keyof typeof POD_FIELDS;
 
-/** What may be read of the Pod at admission: the received Pod, before anything of Muster's. */
+/** Read access to the Pod at admission: the Pod as received, before any change by Muster. */
 export interface PodReader {
   readonly namespace: string;
-  /** Absent while `generateName` is still to be resolved. */
+  /** undefined while `generateName` has not been resolved. */
   readonly name: string | undefined;
   readonly schedulerName: string | undefined;
   readonly priorityClassName: string | undefined;
   /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
   readonly schedulingGroup: string | undefined;
-  /** `spec.workloadRef` of Kubernetes 1.35, where it names a Workload. */
+  /** `spec.workloadRef` of Kubernetes 1.35, when it names a Workload. */
   readonly workloadRef: WorkloadRef | undefined;
   /** Names of `spec.containers`. */
   readonly containers: readonly string[];
   label(key: string): string | undefined;
   annotation(key: string): string | undefined;
-  /** @param container whose, for a list of `containers`; absent: of the first */
+  /** @param container name of the container, for a list of `containers`; absent: the first one */
   list(list: PodList, container?: string): readonly JsonObject[];
   field(field: PodField, container?: string): Json | undefined;
-  /** What stands at a place of it, `['spec', 'hostNetwork']`; undefined where there is none. */
+  /** The value at a path such as `['spec', 'hostNetwork']`; undefined when there is none. */
   at(path: readonly string[]): Json | undefined;
 }
 
-/** The fields of a Pod that a preparer may change. Any other change is a defect: it is not applied and the Pod is refused. */
+/** Fields of a Pod that a preparer may change. Any other change is a defect: it is not applied, and the Pod is refused. */
 export interface PatchSurface {
   readonly schedulerName?: boolean;
   readonly annotations?: readonly string[];
   readonly labels?: readonly string[];
-  /** Further scheduling gates; Muster's own is nobody else's to touch. */
+  /** Additional scheduling gates. Muster's own gate cannot be declared. */
   readonly gates?: readonly string[];
   readonly schedulingGroup?: boolean;
   readonly workloadRef?: boolean;
@@ -73,7 +76,9 @@ export interface PatchSurface {
   readonly fields?: readonly PodField[];
 }
 
-/** Changes to one Pod. Setting a value that is already there patches nothing; `muster review` shows `why`, a clause. */
+/**
+ * Changes to one Pod. Setting a field to its present value patches nothing. `why` is a clause that `muster review` prints.
+ */
 export interface PodPatch {
   setSchedulerName(name: string, why: string): void;
   annotate(key: string, value: string, why: string): void;
@@ -81,18 +86,18 @@ export interface PodPatch {
   addGate(name: string, why: string): void;
   /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
   setSchedulingGroup(podGroupName: string, why: string): void;
-  /** `spec.workloadRef` of Kubernetes 1.35: a Workload, and one of the groups that it lists. */
+  /** `spec.workloadRef` of Kubernetes 1.35: a Workload and one of its groups. */
   setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void;
   /**
-   * Adds to the end of a list, which is made where it is missing. An item that the Pod has already, by the field in
-   * {@link POD_LISTS}, stays as it is.
-   * @param container the one that is meant, for a list of `containers`; absent: each
+   * Appends to a list, which is created when it is missing. An item that the Pod has already, by the field in
+   * {@link POD_LISTS}, stays unchanged.
+   * @param container name of the container, for a list of `containers`; absent: every container
    */
   add(list: PodList, item: JsonObject, why: string, container?: string): void;
   set(field: PodField, value: Json, why: string, container?: string): void;
 }
 
-/** What cannot be expressed (`faults`, refused) or will be ignored (`warnings`, said). */
+/** Terms that cannot be expressed (`faults`, refused) and terms that will be ignored (`warnings`). */
 export interface PodGangVerdict {
   readonly faults: readonly Fault[];
   readonly warnings: readonly string[];
@@ -100,31 +105,31 @@ export interface PodGangVerdict {
 
 export const NO_FINDINGS: PodGangVerdict = { faults: [], warnings: [] };
 
-/** What several say of one gang, in their order. */
+/** Joins verdicts on one gang, in their order. */
 export const mergedVerdicts = (verdicts: readonly PodGangVerdict[]): PodGangVerdict => ({
   faults: verdicts.flatMap(({ faults }) => faults),
   warnings: verdicts.flatMap(({ warnings }) => warnings),
 });
 
 /**
- * Changes the Pods of one gang. A gang has one backend, which also prepares Pods, and any number of preparers: they run in a
+ * Changes the Pods of one gang. A gang has one backend, which also prepares Pods, and any number of preparers. They run in a
  * fixed order, the backend first.
  */
 export interface Preparer {
   readonly name: string;
   readonly patchSurface: PatchSurface;
   /**
-   * Synchronous, pure, no clock and no I/O; the same Pod gives the same patch, and the prepared Pod gives none.
-   * @throws {PodRefused} where this Pod cannot be prepared
+   * Synchronous, pure, no clock and no I/O. The same Pod gives the same patch, and a prepared Pod gives an empty one.
+   * @throws {PodRefused} when this Pod cannot be prepared
    */
   prepare(pod: PodReader, gang: Membership, patch: PodPatch): void;
   validate?(gang: PodGang): PodGangVerdict;
 }
 
-/** A refusal of a Pod that cannot be prepared: the user is told, with 422. */
+/** Refuses a Pod that cannot be prepared: the user gets the message, with status 422. */
 export class PodRefused extends Error {
   readonly field: string;
-  /** All that is wrong, each by its rule, where Muster itself has rules for it. */
+  /** All faults, when Muster itself has rules for them. */
   readonly faults: readonly Fault[] | undefined;
 
   constructor(field: string, message: string, faults?: readonly Fault[]) {
@@ -135,11 +140,11 @@ export class PodRefused extends Error {
   }
 }
 
-/** @param faults one at least */
+/** @param faults at least one */
 export const podRefused = (faults: readonly Fault[]): PodRefused =>
   new PodRefused(faults[0]?.field ?? '', faults.map(({ message }) => message).join('; '), faults);
 
-/** Whether a {@link PodRefused} was thrown: by its name too, as one that was bundled has a class of its own. */
+/** Whether a {@link PodRefused} was thrown. Checked by name too, since a bundled module has a class of its own. */
 export const isPodRefused = (thrown: unknown): thrown is PodRefused =>
   thrown instanceof PodRefused ||
   (thrown instanceof Error &&

@@ -17,10 +17,10 @@ import { mergedVerdicts, NO_FINDINGS, type PodGangVerdict, type Preparer } from 
 import { torchPreparer } from './torch/preparer.ts';
 import type { PodRecord } from '../gang/records.ts';
 
-/** The preparers that come with Muster, in the order in which they change a Pod. */
+/** Muster's own preparers, in the order in which they change a Pod. */
 export const builtInPreparers: readonly PreparerFactory[] = [fluxPreparer, torchPreparer];
 
-/** The preparers of a gang beside its backend, or the fault that stands in their way. */
+/** The preparers of a gang besides its backend, or the fault that prevents preparing. */
 export interface GangPreparers {
   readonly preparers: readonly Preparer[];
   readonly fault?: Fault;
@@ -28,7 +28,7 @@ export interface GangPreparers {
 
 const NOBODY: GangPreparers = { preparers: [] };
 
-/** By the HPCPolicy that the gang names; most name none, and for those that is all there is to it. */
+/** The preparers by the HPCPolicy that the gang names; empty for the many gangs that name none. */
 export function preparersOf(
   gang: HpcGang,
   policies: PolicyLookup,
@@ -38,7 +38,7 @@ export function preparersOf(
   if (found === undefined) return NOBODY;
   const wrong = 'rule' in found ? found : settingsReplaced(gang, preparedMarkOf(found), policies);
   if ('rule' in found || wrong !== undefined) return { preparers: [], ...(wrong && { fault: wrong }) };
-  // Who runs elsewhere has answered about this one Pod.
+  // A preparer in another process has answered for this one Pod, so the result is not cached.
   if (found.managed !== undefined)
     return {
       preparers: [...others.flatMap((one) => one.preparer(gang, found) ?? []), marker(preparedMarkOf(found))],
@@ -52,12 +52,12 @@ export function preparersOf(
   return known;
 }
 
-/** For the next Pod of a gang. A gang that was changed is another object, and so is a policy. */
+/** Cache for further Pods of a gang. A changed gang or policy is a new object and misses the cache. */
 const made = new WeakMap<HpcGang, GangPreparers & { readonly policy: HpcPolicy }>();
 
 type PolicyLookup = Pick<HpcPolicies, 'get' | 'elsewhere' | 'otherMark'>;
 
-/** The policy that a gang names, or why its Pods cannot be prepared by it; undefined where it names none. */
+/** The policy that a gang names, or the fault that prevents preparing; undefined when it names none. */
 export function policyOfGang(gang: HpcGang, policies: PolicyLookup): HpcPolicy | Fault | undefined {
   const named = policyNameOf(gang);
   if (named === undefined) return undefined;
@@ -65,14 +65,14 @@ export function policyOfGang(gang: HpcGang, policies: PolicyLookup): HpcPolicy |
   const stored = policies.get(namespace, named);
   if (stored === undefined) return policyMissing(named, policies.elsewhere?.(named) ?? []);
   const { policy } = stored;
-  // Let in without what it asks for, a Pod would run as something else.
+  // A policy with a fault is refused: admitted without its settings, a Pod would run differently than intended.
   if (stored.wrong === undefined) return policy;
   return fault('HpcPolicyUnusable', HPC_POLICY_FIELD, { value: named, detail: stored.wrong });
 }
 
 /**
- * Why no Pod may come beside those of a gang that run: its policy was deleted and came back with other settings. What all of
- * them are told of each other holds for as long as one of them runs.
+ * The fault of a new Pod in a gang whose running Pods were prepared by other settings, because the policy was deleted and
+ * created again. The settings that all Pods share stay fixed while one of them runs.
  */
 export function settingsReplaced(
   { namespace, name }: Pick<HpcGang, 'namespace' | 'name'>,
@@ -85,7 +85,9 @@ export function settingsReplaced(
   return fault('HpcPolicyReplaced', HPC_POLICY_FIELD, { detail: `by ${before}, and it is ${now}` });
 }
 
-/** What is wrong with a gang by what its policy asks for; a policy that is not there may still come. */
+/**
+ * Faults and warnings for a gang by its policy; only a warning when the policy is missing, since it may still be created.
+ */
 export function checkPreparedGang(
   gang: HpcGang,
   policies: PolicyLookup,
@@ -97,11 +99,11 @@ export function checkPreparedGang(
   return verdictOnGang(gang, found, undefined, others);
 }
 
-/** The names that `spec.hpc.manager` may have beside `flux`. */
+/** Allowed values of `spec.hpc.manager` besides `flux`. */
 export const managersOf = (others: readonly PreparerFactory[] = []): readonly string[] =>
   others.map(({ name }) => name);
 
-/** The preparation that a policy asks for, where it has to be asked before anything can be said. */
+/** The preparation that a policy requests, when it runs in another process, which has to be queried first. */
 export function hostedPreparerFor(
   { managed }: HpcPolicy,
   others: readonly PreparerFactory[] = [],
@@ -111,12 +113,12 @@ export function hostedPreparerFor(
   return hosted && { preparation, hosted };
 }
 
-/** What is wrong with a policy by what it asks for. */
+/** Faults and warnings for a policy by the preparers that it requests. */
 export function verdictOnPolicy(policy: HpcPolicy, others: readonly PreparerFactory[] = []): PodGangVerdict {
   return mergedVerdicts(others.flatMap((one) => one.judge?.(policy) ?? []));
 }
 
-/** What is wrong with a gang under a policy; see {@link PreparerFactory.validate}. */
+/** Faults and warnings for a gang under a policy; see {@link PreparerFactory.validate}. */
 export function verdictOnGang(
   gang: HpcGang,
   policy: HpcPolicy,
@@ -126,7 +128,7 @@ export function verdictOnGang(
   return mergedVerdicts([...builtInPreparers, ...others].map((one) => one.validate(gang, policy, subdomain)));
 }
 
-/** What a gang under a policy needs beside its Pods; {@link verdictOnGang} goes first. */
+/** Objects of a gang under a policy; {@link verdictOnGang} has to pass first. */
 export const objectsBesidePods = (
   gang: HpcGang,
   policy: HpcPolicy,
@@ -135,8 +137,9 @@ export const objectsBesidePods = (
 ): JsonObject[] => [...builtInPreparers, ...others].flatMap((one) => one.objects(gang, policy, given));
 
 /**
- * What a Pod carries that was prepared by a policy: its name, and a sum over the settings that are not as they are by
- * themselves, so that a release of Muster with a further one leaves the marks of Pods that run as they are.
+ * Annotation value of a Pod that was prepared by a policy: the policy's name and a hash of the settings that differ from
+ * their defaults. Defaults are excluded, so that a release of Muster with a new setting does not change the marks of running
+ * Pods.
  */
 export function preparedMarkOf(policy: HpcPolicy): string {
   let mark = marks.get(policy);
@@ -148,7 +151,7 @@ export function preparedMarkOf(policy: HpcPolicy): string {
   return mark;
 }
 
-/** What a policy says beside its name. */
+/** The settings of a policy without its name. */
 function settingsIn({ flux, torch, managed }: HpcPolicy): unknown[] {
   if (managed !== undefined) return [managed];
   const set = Object.entries(flux ?? {}).filter(
@@ -159,7 +162,7 @@ function settingsIn({ flux, torch, managed }: HpcPolicy): unknown[] {
 
 const marks = new WeakMap<HpcPolicy, string>();
 
-/** Annotates the Pod with the mark, after all other preparers. */
+/** The preparer that annotates the Pod with the mark, after all others. */
 const marker = (mark: string): Preparer => ({
   name: 'mark',
   patchSurface: { annotations: [ANNOTATION_PREPARED] },
@@ -168,7 +171,7 @@ const marker = (mark: string): Preparer => ({
 
 type Prepared = Pick<PodRecord, 'prepared' | 'gates' | 'deletionTimestamp' | 'phase'>;
 
-/** The mark of a Pod that is released and has not ended; undefined for any other. */
+/** The mark of a released Pod that has not ended; undefined for any other. */
 export const runningMark = ({ prepared, gates, deletionTimestamp, phase }: Prepared): string | undefined =>
   deletionTimestamp !== undefined ||
   phase === 'Succeeded' ||

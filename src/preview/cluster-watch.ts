@@ -14,30 +14,33 @@ import { trimmed } from '../preemption/read/trim.ts';
 import { compareText, namespacedKey, type Pod } from '../preemption/snapshot.ts';
 import { KeptPodReader, type KeptPod } from './kept-pod.ts';
 
-/** Between two looks at which versions there are (ms). */
+/** Milliseconds between two attempts to find out which versions of the unknown kinds are served. */
 const AGAIN_MS = 10_000;
 
 interface KeptObject extends Identified {
   readonly object: JsonObject;
 }
 
-/** The cluster as it is now, and who waits in it. */
+/** The present state of the cluster, with the waiting Pods of one gang. */
 export interface ClusterNow extends CarefulSnapshot {
-  /** Pods of the gang without a node. */
+  /** Pods of the gang that have no node. */
   readonly waiting: readonly Pod[];
-  /** `scheduling.k8s.io/v1beta1`: of the PodGroups that kube-scheduler knows; undefined where it knows none. */
+  /**
+   * API version of the native PodGroups that the cluster serves, such as `scheduling.k8s.io/v1beta1`; undefined where it
+   * serves none.
+   */
   readonly groupsOf: string | undefined;
 }
 
 const GANG = 'gang';
 
-/** Watches everything that a plan goes by, and keeps of it what a plan goes by. */
+/** Watches all kinds that a plan depends on, and keeps only the fields that a plan reads. */
 export class ClusterWatch {
   readonly #pods: Reflector<KeptPod>;
   readonly #reader = new KeptPodReader();
   #others: readonly Reflector<KeptObject>[];
   #watches: Watches;
-  /** Kinds of which it is not known yet which version is served. */
+  /** Kinds of which it is not known yet which version the API server serves. */
   #unknown: readonly (readonly Resource[])[] = [];
   #timer: NodeJS.Timeout | undefined;
   #groupsOf: string | undefined;
@@ -64,7 +67,7 @@ export class ClusterWatch {
     return {
       listed: () => {
         this.#failures.delete(plural);
-        // It counts as complete once the list is handed over.
+        // The store counts as complete only after this callback has returned.
         setImmediate(changed);
       },
       failed: (error: unknown) => {
@@ -85,7 +88,10 @@ export class ClusterWatch {
     });
   }
 
-  /** Looks which kinds the API server knows, and starts. @param changed told whenever {@link missing} may have changed */
+  /**
+   * Finds out which kinds the API server serves, and starts to watch them.
+   * @param changed called whenever {@link missing} may have changed
+   */
   static async start(client: KubeClient, changed: () => void, againMs = AGAIN_MS): Promise<ClusterWatch> {
     const first = await allServed(client);
     const watch = new ClusterWatch(client, first.served, changed);
@@ -95,7 +101,7 @@ export class ClusterWatch {
     return watch;
   }
 
-  /** Without the right nobody learns which version of a kind there is: it is asked again until it is known. */
+  /** Asks again for the versions of kinds that Muster had no right to list, until all versions are known. */
   #askAgain(client: KubeClient, changed: () => void, againMs: number): void {
     if (this.#unknown.length === 0) return;
     this.#timer = setTimeout(() => {
@@ -113,7 +119,7 @@ export class ClusterWatch {
     this.#timer.unref();
   }
 
-  /** Why there is no forecast yet; undefined once everything was listed. */
+  /** Why no forecast can be made yet; undefined once every kind was listed. */
   get missing(): string | undefined {
     const unknown = this.#unknown.flatMap(([first]) => first?.plural ?? []);
     const missing = [...this.#watches.missing, ...unknown];
@@ -125,13 +131,16 @@ export class ClusterWatch {
     return why.length > 0 ? why.join('; ') : `not all is listed yet: ${missing.join(', ')}`;
   }
 
-  /** @param more what is only tried out: what is stored under the same name goes before it */
+  /**
+   * Builds the state of the cluster.
+   * @param more objects of the dry run; a stored object of the same name takes precedence
+   */
   now(more: readonly JsonObject[], gangKey: string): ClusterNow {
     const objects = this.#others.flatMap(({ store }) => Array.from(store.values(), ({ object }) => object));
     const read = carefulSnapshot([...more, ...objects]);
     const pods: Pod[] = [];
     const faults = [...read.faults];
-    /** Nobody knows what is left there. */
+    /** Nodes with an unreadable Pod: their free capacity is unknown. */
     const closed = new Set<string>();
     for (const pod of this.#pods.store.values()) {
       if (pod.nodeName === '') continue;
@@ -156,7 +165,7 @@ export class ClusterWatch {
   }
 }
 
-/** The gang that a Pod says it is of, `''` for one of none. */
+/** The name of the gang in a Pod's label; `''` for a Pod without the label. */
 export const gangOf = (object: JsonObject): string => {
   const { metadata } = object;
   const labels = isObject(metadata) ? metadata['labels'] : undefined;
@@ -176,7 +185,9 @@ function kept(object: KubeObject, resource: Resource): KeptObject {
 
 const noRight = (plural: string): string => `no right to list and watch ${plural}`;
 
-/** Of each kind the first version that is served; and kinds of which that may not be asked. */
+/**
+ * Returns the first served version of each kind, and the kinds that Muster may not list, so that their version is unknown.
+ */
 async function allServed(
   client: KubeClient,
   kinds: readonly (readonly Resource[])[] = SNAPSHOT_RESOURCES,

@@ -14,12 +14,12 @@ import type { ClusterNow } from './cluster-watch.ts';
 import type { Names, PreviewSetting, ForecastQuestion } from './question.ts';
 import type { TriedGang } from './rehearsal.ts';
 
-/** Every warning of a forecast begins with it. */
+/** Prefix of every warning of a forecast. */
 const HEAD = 'forecast: ';
-/** So many units are named; the rest are counted. */
+/** At most this many victims are named; the rest are counted. */
 const MOST_NAMED = 12;
 
-/** What a forecast goes by. */
+/** The input of a forecast. */
 export interface Given {
   readonly question: ForecastQuestion;
   readonly tried: TriedGang;
@@ -33,7 +33,7 @@ const READERS: Readonly<Record<Names, (namespace: string) => Audience>> = {
   None: () => 'anybody',
 };
 
-/** What is to be said of a creation that is tried out; nothing while Pods of its gang are missing. */
+/** Returns the warnings about a creation by dry run; none while Pods of its gang are missing. */
 export function forecast({ question, tried, setting, now }: Given): string[] {
   const gang = tried.gang === undefined ? [] : [placed(tried.gang, question.namespace)];
   const cluster = now(gang, tried.key);
@@ -54,9 +54,9 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   const preemptor = preemptorOf(pods, snapshot, variant);
   const { minimums } = preemptor;
   const isComplete = minimums.every((one) => counted(one, pods) >= one.count);
-  // One that runs already is not waiting for this Pod.
+  // A gang that has its minimum running does not wait for this Pod.
   if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
-  // A scheduler that preempts by itself spares no namespace.
+  // Exempt namespaces are Muster's own setting: a scheduler that preempts by itself does not know them.
   const spared = BEHAVIOUR[variant].scheduler === undefined ? setting.exemptNamespaces : [];
   const mayGo = sparing(spared, isClear);
   const plan = planWithinBudgets({ preemptor, snapshot, variant, mayGo });
@@ -70,8 +70,9 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
 }
 
 /**
- * Of a gang for which one PodGroup stands what its kube-scheduler does. Of any other the document's: several PodGroups, in a
- * CompositePodGroup or not, are planned for by the minimums of the PodGang alone.
+ * Which algorithm plans. For a gang that is a single native PodGroup: the one of the cluster's kube-scheduler. For any other
+ * gang, such as one of several PodGroups, in a CompositePodGroup or not: the document's (`kep`), by the minimums of the
+ * PodGang.
  */
 function variantFor(pods: readonly Pod[], { name, groups }: Gang, { groupsOf }: ClusterNow): Variant {
   const [podGroup = '', ...others] = new Set(pods.map((pod) => pod.podGroup));
@@ -82,7 +83,10 @@ function variantFor(pods: readonly Pod[], { name, groups }: Gang, { groupsOf }: 
 const uncounted = (objects: number): string =>
   `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;
 
-/** Where several have to go: who, as far as they may be named, and how important the others are. */
+/**
+ * Describes the victims where there are several: it names those that the reader may know, and gives numbers and priorities
+ * of the others.
+ */
 function whoGoes({ plan: { victims } }: PlanOutcome, reader: Audience): string[] {
   const lines: string[] = [];
   const broken = victims.filter(({ violatesBudget }) => violatesBudget).length;
@@ -119,7 +123,7 @@ function numbers(units: readonly JudgedUnit[]): string {
   return `${podCount(pods)} of ${units.length === 1 ? '1 unit' : `${units.length} units`} (${range})`;
 }
 
-/** As few warnings as hold all of them: each is cut at 256 characters. */
+/** Joins the texts into as few warnings as possible: the API server cuts each warning at 256 characters. */
 function inLines(texts: readonly string[], left: number): string[] {
   const lines: string[] = [];
   for (const text of texts) {

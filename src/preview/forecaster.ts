@@ -5,21 +5,21 @@ import { Rehearsal } from './rehearsal.ts';
 
 type Setting = Pick<PreviewSetting, 'names' | 'exemptNamespaces'>;
 
-/** Answers one question after the other from what the watches know. */
+/** Answers questions one at a time from what the watches have read. */
 export class Forecaster {
   readonly #watch: Pick<ClusterWatch, 'missing' | 'now'>;
   readonly #setting: Setting;
   readonly #rehearsal = new Rehearsal();
   readonly #now: () => number;
 
-  /** @param now milliseconds since 1970 */
+  /** @param now returns milliseconds since 1970 */
   constructor(watch: Pick<ClusterWatch, 'missing' | 'now'>, setting: Setting, now: () => number = Date.now) {
     this.#watch = watch;
     this.#setting = setting;
     this.#now = now;
   }
 
-  /** Warnings; none where there is nothing to say, or nobody waits any more. */
+  /** Returns the warnings; none where there is nothing to report, or the question's time has passed. */
   answer(question: Asked): readonly string[] {
     const now = this.#now();
     const tried = this.#rehearsal.add(question, now);

@@ -4,14 +4,14 @@ import { trimmed } from '../preemption/read/trim.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Asked, PreviewSetting, ForecastQuestion, ForecastMessage } from './question.ts';
 
-/** So many questions may wait at a time, and so many of one person's. */
+/** At most this many questions wait at a time, and at most {@link MOST_OF_ONE} of one user. */
 const MOST_WAITING = 16;
 const MOST_OF_ONE = 2;
-/** Of what is left of a review's time so much is kept for the answer itself. */
+/** Milliseconds of a review's remaining time that are kept for sending the answer. */
 const RESERVE_MS = 250;
-/** Before a process that has ended is begun anew. */
+/** Milliseconds before a process that has ended is started again. */
 const REST_MS = 30_000;
-/** A cluster of 100,000 Pods takes a fourth of it. */
+/** Heap of the process in MiB. A cluster of 100,000 Pods takes a quarter of it. */
 const HEAP_MIB = 256;
 
 const NONE = 'forecast: none';
@@ -24,14 +24,14 @@ interface Waiting {
 export interface ForecastsOptions {
   readonly setting: PreviewSetting;
   readonly log: Logger;
-  /** For tests: another program in its place, and how long it rests. */
+  /** For tests: another program for the process, and the milliseconds before it is started again. */
   readonly program?: URL;
   readonly restMs?: number;
 }
 
 /**
- * Asks a process of its own for forecasts, so that no review waits for one but the dry run that it is about, and what it
- * takes of memory is not the loop's. When it ends it is begun anew.
+ * Makes forecasts in a process of their own. A forecast delays no review but its own dry run, and takes no memory from the
+ * loop. A process that has ended is started again.
  */
 export class Forecasts {
   readonly #options: ForecastsOptions;
@@ -46,7 +46,7 @@ export class Forecasts {
     this.#begin();
   }
 
-  /** Warnings, within this time. Never rejects: a dry run does not fail for want of a forecast. */
+  /** Returns warnings within this time. The promise never rejects, since a missing forecast must not fail a dry run. */
   ask(question: ForecastQuestion, withinMs: number): Promise<readonly string[]> {
     const child = this.#process;
     if (child === undefined) return Promise.resolve([`${NONE}: it is begun anew in some seconds`]);
@@ -68,10 +68,10 @@ export class Forecasts {
         resolve(warnings);
       };
       this.#waiting.set(id, { user: question.user, settle });
-      // Nothing of the object goes over that no plan goes by: a large one would be written and read for nothing.
+      // Only the fields that a plan reads are sent: sending all of a large object would take time for nothing.
       const object = trimmed(question.object);
       const asked: Asked = { ...question, object, id, until: Date.now() + ms };
-      // One that ends meanwhile is told of by its end.
+      // An error of sending is ignored: if the process has ended, its `exit` event settles the question.
       child.send(asked, () => undefined);
     });
   }
@@ -88,13 +88,13 @@ export class Forecasts {
       program ?? new URL(`./program${extname(import.meta.url)}`, import.meta.url),
       [JSON.stringify(setting)],
       {
-        // Flags of the process are for its own heap. Full, it ends.
+        // The flags limit the heap of this process alone. The process ends when the heap is full.
         execArgv: [`--max-old-space-size=${HEAP_MIB}`, '--max-semi-space-size=4', '--v8-pool-size=0'],
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       },
     );
     this.#process = child;
-    // Nothing waits for it at the end.
+    // The process must not keep Muster from ending.
     child.unref();
     child.channel?.unref();
     let ended = false;

@@ -4,28 +4,30 @@ import type { NodeSelectorTerm, Pod } from '../preemption/snapshot.ts';
 import { claimsOf, hasPodEnded, readSnapshotPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
 import { FieldReader, type ObjectFault } from '../k8s/field-reader.ts';
 
-/** A Pod as the planner reads it, and what a cache wants to know. */
+/** A Pod as the planner reads it, with what a reflector's cache needs. */
 export interface KeptPod extends Pod {
   readonly resourceVersion: string;
-  /** Names of its claims: where their volumes are may change. */
+  /** Names of its PersistentVolumeClaims, kept since a claim may be bound later. */
   readonly claims: readonly string[];
-  /** What of it cannot be counted with. */
+  /** Fields of the Pod that could not be read. */
   readonly faults: readonly ObjectFault[];
 }
 
-/** Past so many different values they are collected anew, since Pods come and go. */
+/** Number of distinct values after which all are dropped and collected again, since Pods come and go. */
 const MOST_SHARED = 20_000;
 const NONE: readonly never[] = [];
 
 /**
- * Reads Pods so that what many have in common is kept once: constraints, labels, requests, names of nodes and namespaces.
- * A Pod then takes some hundred bytes.
+ * Reads Pods and keeps values that many Pods share once: constraints, labels, requests, names of nodes and namespaces. A Pod
+ * then takes some hundred bytes.
  */
 export class KeptPodReader {
   #templates = new SharedByTemplate();
   readonly #shared = new Map<string, unknown>();
 
-  /** undefined for those that have ended, and those without a node that are in no gang: nobody asks about them. */
+  /**
+   * Returns undefined for Pods that no forecast needs: Pods that have ended, and Pods without a node that are in no gang.
+   */
   read(object: KubeObject): KeptPod | undefined {
     const json = object as unknown as JsonObject;
     if (hasPodEnded(json)) return undefined;
@@ -34,7 +36,7 @@ export class KeptPodReader {
       this.#templates = new SharedByTemplate();
     }
     const reading = new FieldReader(`Pod ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
-    // Stored Pods have the number of their class written in.
+    // No classes are needed: a stored Pod has the number of its priority in its spec.
     const context = { classes: NO_CLASSES, claims: NO_CLAIMS, namespace: '', shared: this.#templates };
     const pod = readSnapshotPod(json, context, reading);
     if (pod.nodeName === '' && pod.gang === '') return undefined;
@@ -55,7 +57,7 @@ export class KeptPodReader {
     };
   }
 
-  /** With the nodes from which its volumes can be reached, as they are bound now. */
+  /** Returns the Pod with the node terms of its volumes, as its claims are bound now. */
   withVolumes(pod: KeptPod, bound: ReadonlyMap<string, readonly NodeSelectorTerm[]>): Pod {
     if (pod.claims.length === 0) return pod;
     const volumeNodes = pod.claims.flatMap((claim) => {

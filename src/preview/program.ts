@@ -1,4 +1,4 @@
-/** The program of the process that forecasts: it has watches of its own and shares nothing with the loop. */
+/** Entry point of the process that makes forecasts. It has watches of its own and shares no memory with the loop. */
 import { messageOf } from '../errors.ts';
 import { findConnection } from '../kube/client/find-connection.ts';
 import { createKubeClient } from '../kube/client/http-client.ts';
@@ -8,7 +8,8 @@ import type { Asked, PreviewSetting, ForecastMessage } from './question.ts';
 
 const setting = JSON.parse(process.argv[2] ?? '') as PreviewSetting;
 const say = (said: ForecastMessage): void => void process.send?.(said);
-// It is of no use without Muster. A signal to both is Muster's to answer: dry runs are told something until it ends.
+// The process ends with Muster. It ignores signals, which Muster receives as well, so that dry runs get forecasts until
+// Muster ends.
 process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => undefined);
 process.on('SIGINT', () => undefined);

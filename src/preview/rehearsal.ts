@@ -3,18 +3,18 @@ import { trimmed } from '../preemption/read/trim.ts';
 import { gangOf } from './cluster-watch.ts';
 import type { ForecastQuestion } from './question.ts';
 
-/** For so long what was tried out counts for what is tried out next: time for a file of many objects. */
+/** Milliseconds for which an object of a dry run counts for the next ones: enough for a file of many objects. */
 const KEPT_MS = 30_000;
 const MOST_GANGS = 64;
 const MOST_PODS = 2_048;
-/** Of all that is kept, in characters of JSON: affinity and labels are as long as a user likes. */
+/** Limit of all kept objects together, in characters of JSON, since a user may write labels and affinity of any length. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-/** What one person has tried out of one gang. */
+/** The objects of one gang that one user has sent as dry runs. */
 export interface TriedGang {
   /** `namespace/name`. */
   readonly key: string;
-  /** The PodGang, where it was tried out itself. */
+  /** The PodGang, where it was sent as a dry run itself. */
   readonly gang: JsonObject | undefined;
   readonly pods: readonly JsonObject[];
 }
@@ -23,20 +23,23 @@ interface Kept {
   readonly key: string;
   gang: JsonObject | undefined;
   readonly pods: Map<string, JsonObject>;
-  /** Characters of JSON of the PodGang, and of all Pods. */
+  /** Characters of JSON of the PodGang; `podsSize` is that of all Pods. */
   gangSize: number;
   podsSize: number;
   at: number;
 }
 
 /**
- * Remembers what was tried out a moment ago. A dry run stores nothing, so of a file with a PodGang and its Pods each
- * object would be looked at as if the others were not there.
+ * Remembers the objects of recent dry runs. A dry run stores nothing, so without this each object of a file with a PodGang
+ * and its Pods would be planned as if the others did not exist.
  */
 export class Rehearsal {
   readonly #kept = new Map<string, Kept>();
 
-  /** @param now milliseconds */
+  /**
+   * Adds an object, and returns all kept objects of its gang; undefined where it is of no gang.
+   * @param now milliseconds since 1970
+   */
   add({ user, namespace, object: whole }: ForecastQuestion, now: number): TriedGang | undefined {
     const object = trimmed(whole);
     for (const [id, { at }] of this.#kept) if (now - at > KEPT_MS) this.#kept.delete(id);
@@ -56,7 +59,7 @@ export class Rehearsal {
     };
     known.at = now;
     const given = ownString(metadata, 'name') ?? '';
-    // What is tried out for the second time begins a new rehearsal: the file may have changed.
+    // An object that comes for the second time starts a new rehearsal, since the file may have changed.
     if (isGang ? known.gang !== undefined : known.pods.has(given)) {
       known.pods.clear();
       known.podsSize = 0;
@@ -70,7 +73,7 @@ export class Rehearsal {
       known.pods.set(given || generated, named(object, given || generated, namespace));
       known.podsSize += size;
     }
-    // The one that was used last stands last.
+    // Inserted again, so that the gang that was used last is the last to be dropped.
     this.#kept.delete(id);
     this.#kept.set(id, known);
     this.#forget();

@@ -2,29 +2,32 @@ import type { ShedReason } from '../telemetry/metrics.ts';
 import type { Peer } from './connection.ts';
 import { HttpFailure } from './failure.ts';
 
-/** What one process takes on at a time. Beyond it the API server is asked to retry, which it does by itself. */
+/** Limits of one process. Beyond them the API server is asked to retry, which it does by itself. */
 export interface Limits {
-  /** One request body. Two objects of 3 MiB and their envelope fit, unless HTML escaping makes them longer. */
+  /** Bytes of one request body. Two objects of 3 MiB and their envelope fit, unless HTML escaping makes them longer. */
   readonly maxBodyBytes: number;
-  /** All request bodies held at once. */
+  /** Bytes of all request bodies held at once. */
   readonly maxInFlightBytes: number;
-  /** Requests being received or answered at once. */
+  /** Number of requests being received or answered at once. */
   readonly maxInFlight: number;
 }
 
 /** Seconds in `Retry-After`, after which the API server sends the review again inside the same call. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** A review above this many bytes is large. Nearly all are far below, and large ones never crowd them out. */
+/** A review above this many bytes is large. Nearly all reviews are far below, and large ones must not crowd them out. */
 export const LARGE_BYTES = 64 * 1024;
 
 /** The share of the bytes in flight that large reviews may take. */
 const LARGE_SHARE = 3 / 4;
 
-/** A body inside a cluster arrives within some milliseconds. A slower one is evicted where there is no room. */
+/**
+ * Milliseconds after which a body that has not arrived is slow, and its request may be evicted. Inside a cluster a body
+ * takes some milliseconds.
+ */
 const SLOW_MS = 1000;
 
-/** What one request holds of the limits; released once. */
+/** One request's share of the limits; it can be released only once. */
 export interface Slot {
   /**
    * Accounts for `bytes` more of the body.
@@ -42,9 +45,9 @@ interface Holder {
   readonly since: number;
   readonly onEvicted: (failure: HttpFailure) => void;
   readonly slot: Slot;
-  /** Whether its body has not arrived yet. */
+  /** Whether the body has not arrived yet. */
   receiving: boolean;
-  /** Its index in the list of all holders. */
+  /** The index in the list of all holders. */
   at: number;
 }
 
@@ -53,7 +56,7 @@ export class AdmissionLimiter {
   requests = 0;
   bytes = 0;
   #largeBytes = 0;
-  /** Unordered: every review adds and removes one, and hardly any searches. */
+  /** The order has no meaning: every review adds and removes one, and searches are rare. */
   readonly #holders: Holder[] = [];
   readonly #limits: Limits;
   readonly #maxLargeBytes: number;
@@ -68,11 +71,11 @@ export class AdmissionLimiter {
   }
 
   /**
-   * A slot for a request.
+   * Returns a slot for a request.
    * @param contentLength 0 where none was announced: the slot grows with the body
-   * @param since when its headers had arrived, in milliseconds of `performance.now()`
+   * @param since when the request's headers had arrived, in milliseconds of `performance.now()`
    * @param onEvicted called where the request is evicted before its body has arrived; its slot is free by then
-   * @throws {HttpFailure} 413 where the body is too large, 503 with Retry-After where there is no room now
+   * @throws {HttpFailure} 413 where the body is too large, 503 with Retry-After where there is no capacity now
    */
   admit(contentLength: number, peer: Peer, since: number, onEvicted: (failure: HttpFailure) => void): Slot {
     this.#checkSize(contentLength);

@@ -32,7 +32,7 @@ export class ConnectionTable implements ConnectionCounts {
     return (this.#peers.get(address)?.holds.known.size ?? 0) > 0;
   }
 
-  /** The peer of this address; {@link add} has to follow. */
+  /** The peer of this address. The caller must call {@link add} next. */
   peer(address: string): Peer {
     const found = this.#peers.get(address);
     if (found !== undefined) return found;
@@ -73,8 +73,8 @@ export const RETIRE_AFTER_MS = 60_000;
 const JITTER = 1 / 3;
 
 /**
- * The connections of the webhook port, handshakes under way included. None of them is closed only because it is idle: a
- * POST on its way would be lost. It gives way where all places are taken: see {@link ConnectionTable}.
+ * The connections of the webhook port, including those in a TLS handshake. None is closed only because it is idle, since a
+ * POST on its way would be lost. When all places are taken, one is evicted: see {@link ConnectionTable}.
  */
 export class Connections {
   readonly #accepted = new Map<string, InboundConnection>();
@@ -193,7 +193,7 @@ export class Connections {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Also ends handshakes under way: one of them would keep the server open. */
+  /** Destroys all connections, also those in a TLS handshake: one of them would keep the server open. */
   destroyAll(): void {
     this.#ended = true;
     for (const { socket } of [...this.#open.values(), ...this.#accepted.values()]) socket.destroy();

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * What a connection has shown so far. `handshake`: TLS is not done. `stranger`: TLS alone. `known`: a review of it was
- * decided, or its client certificate was verified.
+ * How far a connection is known. `handshake`: TLS is not done. `stranger`: TLS is done. `known`: a review of the connection
+ * was decided, or its client certificate was verified.
  */
 export type ConnectionState = 'handshake' | 'stranger' | 'known';
 
@@ -12,13 +12,13 @@ export interface InboundConnection {
   state: ConnectionState;
   /** Node replaces the object when the TLS handshake is done. */
   socket: Socket;
-  /** Why its client may not call, where client certificates are required. */
+  /** Why the client may not call, where client certificates are required. */
   refusal: string | undefined;
-  /** Its first answer after this moment closes it, in milliseconds of `performance.now()`. */
+  /** The first answer after this moment closes the connection, in milliseconds of `performance.now()`. */
   retireAt: number;
-  /** When its last request began; before the first, when it was accepted. */
+  /** When the last request began; before the first request, when the connection was accepted. */
   usedAt: number;
-  /** Whether a request of it is under way. */
+  /** Whether a request of the connection is under way. */
   busy: boolean;
 }
 
@@ -43,7 +43,7 @@ export const newPeer = (address: string): Peer => ({
   bytes: 0,
 });
 
-/** The connections of the webhook port, counted by what they have shown. */
+/** Counts the connections of the webhook port by state. */
 export interface ConnectionCounts {
   readonly size: number;
   readonly peers: ReadonlyMap<string, Peer>;

@@ -5,19 +5,22 @@ import type { ConnectionCounts, ConnectionState, InboundConnection } from './con
 /** The share of the table that connections which are not known may take before they evict each other. */
 const UNPROVEN_SHARE = 1 / 4;
 
-/** A real client finishes its handshake and sends its first request within some milliseconds. */
+/**
+ * Milliseconds after which a connection without a request is slow. A real client finishes its handshake and sends its first
+ * request within some milliseconds.
+ */
 const SLOW_MS = 1000;
 
 /**
- * The connection that is evicted for `newcomer`; undefined while the table has room. A newcomer is always accepted, or
- * whoever came first could keep everybody out by staying.
+ * Returns the connection to evict for `newcomer`; undefined while the table has places. A newcomer is always accepted:
+ * otherwise the first clients could keep all others out by staying.
  *
- * 1. While more than a quarter of the table is not known, one of those is evicted: the oldest without a request, whoever's
- *    it is, if it is older than a second; else the oldest of the address that has most of them, so that an address with few
- *    connections keeps them.
+ * 1. While more than a quarter of the table is not known, one of those connections is evicted: the oldest without a request,
+ *    of any address, if it is older than a second; else the oldest of the address that has most of them, so that an address
+ *    with few connections keeps them.
  * 2. Else a known connection without a request under way: of the address with most known connections, the one that was
  *    silent for longest, since it is the least likely to be about to send.
- * 3. Where there is neither, one that is not known, and in the end the newcomer itself.
+ * 3. Without either, a connection that is not known, and at last the newcomer itself.
  */
 export function evictedFor(
   newcomer: InboundConnection,
@@ -60,7 +63,7 @@ function longestSilent({ peers }: ConnectionCounts): InboundConnection | undefin
 const first = (connections: ReadonlySet<InboundConnection>): InboundConnection | undefined =>
   connections.values().next().value;
 
-/** The oldest without a request under way; the oldest of all where each has one. */
+/** The oldest connection without a request under way; where each has one, the oldest of all. */
 function firstSilent(strangers: ReadonlySet<InboundConnection>): InboundConnection | undefined {
   for (const one of strangers) if (!one.busy) return one;
   return first(strangers);
@@ -72,10 +75,10 @@ const older = (
 ): InboundConnection | undefined =>
   one === undefined || (other !== undefined && other.usedAt < one.usedAt) ? other : one;
 
-/** Milliseconds between two lines: whoever opens connections must not fill the log. */
+/** Milliseconds between two lines of the log, so that a client that opens many connections cannot fill it. */
 const LOG_EVERY_MS = 10_000;
 
-/** Counts evicted connections, and logs the first at once and the others from time to time. */
+/** Counts evicted connections. Logs the first at once, and sums up the others from time to time. */
 export function evictionObserver(
   metrics: Metrics,
   log: Logger,

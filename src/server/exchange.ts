@@ -29,7 +29,7 @@ export interface ExchangeContext {
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
 
-/** One request from its headers to its answer, which comes once: from the endpoint, a failure or the deadline. */
+/** One request, from its headers to its answer. It is answered once: by the endpoint, by a failure or at the deadline. */
 export class Exchange implements WebhookRequest {
   body: unknown;
   readonly #endpoint: WebhookEndpoint;
@@ -82,7 +82,7 @@ export class Exchange implements WebhookRequest {
     return this.#deadlineMs - (performance.now() - this.#startedAt);
   }
 
-  /** Reads the body, and queues its decision. */
+  /** Reads the body, and queues the decision. */
   begin(): void {
     readBody(
       this.#request,
@@ -106,7 +106,7 @@ export class Exchange implements WebhookRequest {
   }
 
   #decide(bytes: Buffer): void {
-    // The deadline may have passed.
+    // The deadline has passed and was answered already.
     if (this.#answered) return;
     const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
@@ -167,11 +167,11 @@ export class Exchange implements WebhookRequest {
     const { body, operation, outcome } = response;
     const length = Buffer.byteLength(body);
     const headers = { 'content-type': 'application/json', 'content-length': length };
-    // Asked now: a drain may have begun since the request came.
+    // Asked at the last moment, since a drain may have begun since the request came.
     const last = connections.shouldClose(this.#connection);
     connections.markKnown(this.#connection);
     this.#response.writeHead(200, last ? { ...headers, connection: 'close' } : headers);
-    // Nearly always ASCII, as many bytes as characters, which needs no encoding.
+    // The body is nearly always ASCII, with as many bytes as characters, and then needs no encoding.
     this.#response.end(body, length === body.length ? 'latin1' : 'utf8');
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
@@ -207,21 +207,21 @@ function checkHeaders({ headers }: IncomingMessage): void {
   }
 }
 
-/** The uid of a request, by which the caller knows it; AdmissionReview and ResourceInterpreterContext have it alike. */
+/** The uid of a request, which AdmissionReview and ResourceInterpreterContext have in the same place. */
 const uidOf = (body: unknown): string | undefined => ownString(own(body, 'request'), 'uid');
 
-/** Subtracted from the API server's timeout, so that an answer arrives before it. */
+/** Milliseconds subtracted from the API server's timeout, so that the answer arrives in time. */
 const RESERVE_MS = 250;
-/** The API server's default where it sends no timeout, and its longest. */
+/** The API server's default timeout where it sends none; {@link MAX_MS} is its longest. Milliseconds. */
 const DEFAULT_MS = 10_000;
 const MAX_MS = 30_000;
 
 /**
- * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. A timeout that cannot be read
- * counts as the default, since a wrong query must not cost a Pod.
+ * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. An invalid timeout counts as the
+ * default, since a wrong query must not cost a Pod.
  */
 export function deadlineOf(url: string): number {
-  // An API server sends the same timeout every time.
+  // An API server sends the same timeout every time, so the last result is kept.
   if (url !== lastUrl) {
     lastUrl = url;
     lastDeadline = readDeadline(url);
@@ -238,7 +238,7 @@ function readDeadline(url: string): number {
   return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);
 }
 
-/** Milliseconds; undefined where it is no positive duration. */
+/** Milliseconds of a Go duration; undefined where the text is no positive duration. */
 function positive(text: string): number | undefined {
   const milliseconds = parseGoDuration(text);
   return milliseconds !== undefined && milliseconds > 0 ? milliseconds : undefined;

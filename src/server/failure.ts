@@ -6,7 +6,7 @@ import { printable } from '../text/printable.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** `metav1.Status` reasons of the codes that Muster answers when it cannot decide. */
+/** `metav1.Status` reasons for the codes of answers that are no decision. */
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   403: 'Forbidden',
@@ -24,8 +24,8 @@ const REASONS: Readonly<Record<number, string>> = {
 const REPLICA = hostname();
 
 /**
- * The body of an answer that is no decision: the API server shows its message to the user in place of "for an
- * unknown reason". It names the replica, since the next step is that replica's log.
+ * The body of an answer that is no decision. The API server shows its message to the user instead of "for an unknown
+ * reason". The message names the replica whose log has the details.
  */
 function statusBody(code: number, message: string, uid?: string): string {
   return JSON.stringify({
@@ -40,10 +40,10 @@ function statusBody(code: number, message: string, uid?: string): string {
   });
 }
 
-/** Why a request was not decided upon, as an HTTP answer. */
+/** Why a request was not decided, as an HTTP answer. */
 export class HttpFailure extends Error {
   readonly code: number;
-  /** Seconds after which the API server sends the same call again, within its own timeout. */
+  /** Seconds after which the API server sends the call again, within its own timeout. */
   readonly retryAfter: number | undefined;
 
   constructor(code: number, message: string, retryAfter?: number) {
@@ -62,8 +62,8 @@ export function unexpected(thrown: unknown, log: Logger, uid?: string): HttpFail
 }
 
 /**
- * How long a refused sender may go on sending, or take to close, after its answer: time to read it. Node would keep such
- * a connection for ever.
+ * Milliseconds that a refused sender has after its answer to read it and to close. Node would keep such a connection for
+ * ever.
  */
 const LINGER_MS = 2000;
 
@@ -108,7 +108,7 @@ export function sendFailure(
   request.once('end', end).once('close', end).resume();
 }
 
-/** Answers of Node's HTTP parser, by its error codes. Everything else is a malformed request. */
+/** Answers to errors of Node's HTTP parser, by error code. Every other error is a malformed request. */
 const CODES: Readonly<Record<string, { code: number; text: string; message: string }>> = {
   HPE_HEADER_OVERFLOW: {
     code: 431,
@@ -119,16 +119,17 @@ const CODES: Readonly<Record<string, { code: number; text: string; message: stri
 };
 
 /**
- * Answers what is not even HTTP, and closes.
+ * Answers bytes that are not HTTP, and closes the connection.
  * @param settings.keepAliveMs how long a connection may stay silent
- * @param settings.onAnswer told the code of every answer
+ * @param settings.onAnswer called with the code of every answer
  */
 export function answerBrokenHttp(
   error: Error & { code?: string },
   socket: Socket,
   settings: { keepAliveMs: number; onAnswer: (code: number) => void },
 ): void {
-  // It has its answer. What else comes is thrown away: to close on it would take the answer from whoever still sends.
+  // The answer was sent already, and further bytes are discarded: to close now would take the answer from a sender that is
+  // still sending.
   if (socket.writableEnded && !socket.destroyed && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

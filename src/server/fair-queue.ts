@@ -1,6 +1,6 @@
-/** Milliseconds of small reviews per iteration of the event loop. */
+/** Milliseconds for small reviews per iteration of the event loop. */
 const SMALL_MS = 0.5;
-/** Milliseconds of the large review per iteration, after which no further step of it is begun. */
+/** Milliseconds for the large review per iteration, after which no further step is begun. */
 const LARGE_MS = 0.5;
 
 /** Work in steps, each shorter than a millisecond, between which other work may run. */
@@ -17,7 +17,7 @@ export class FairQueue {
   readonly #small = new RoundRobin<() => void>();
   readonly #large = new RoundRobin<() => Steps>();
   readonly #now: () => number;
-  /** The large review under way. A second one would be held in memory as well. */
+  /** The large review under way. Only one at a time, since a second one would be held in memory as well. */
   #underWay: Steps | undefined;
   #spent = 0;
   #scheduled = false;
@@ -62,7 +62,7 @@ export class FairQueue {
       if (work === undefined) break;
       this.#do(work);
     }
-    // Also where small ones are left, or large ones would starve.
+    // Called also while small reviews wait, so that large ones do not starve.
     this.#continueLarge();
     if (!this.#small.isEmpty || !this.#large.isEmpty || this.#underWay !== undefined) this.#schedule();
   };

@@ -5,8 +5,8 @@ import { OnePerTick, RoundRobin } from './fair-queue.ts';
 export const HELLO_TIMEOUT_MS = 5_000;
 
 /**
- * Begins one TLS handshake per iteration of the event loop. Each takes about a millisecond of the one thread, and Node would
- * do all that have arrived before any review, so whoever connects often would make everybody wait.
+ * Begins one TLS handshake per iteration of the event loop. A handshake takes about a millisecond of the one thread, and
+ * Node would do all that have arrived before any review, so a client that connects often would delay all others.
  *
  * A handshake is queued when its first bytes arrive. The queue is round robin among addresses, and alternates between
  * addresses with a known connection and all others.
@@ -36,10 +36,10 @@ export class HandshakeQueue {
 
   #whenReadable(socket: Socket, readable: () => void): void {
     const timer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
-    // Needed after the handshake as well, when Node listens on another object.
+    // Needed after the handshake as well: Node then listens on another object.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => clearTimeout(timer));
-    // Node passes what was read so far to the handshake.
+    // Node passes the bytes that were read so far to the handshake.
     socket.once('readable', () => {
       clearTimeout(timer);
       if (socket.readableLength > 0) readable();

@@ -3,10 +3,10 @@ import { messageOf, MusterError } from '../errors.ts';
 import { request } from 'node:https';
 import { connect } from 'node:tls';
 
-/** One thing that must hold for this replica to be given reviews. */
+/** A condition for this replica to receive reviews. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** undefined when it holds, else the reason; may throw too. */
+  /** Returns undefined when the condition holds, else the reason; may also throw. */
   check(): Promise<string | undefined> | string | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface ReadinessCheck {
  */
 export function probeServer(checks: readonly ReadinessCheck[]): FastifyInstance {
   const app = fastify({ logger: false });
-  // The event loop answers, so the process lives: nothing else may make the kubelet restart it.
+  // The event loop answers, so the process is alive; nothing else may make the kubelet restart it.
   app.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'));
   app.get<{ Querystring: Record<string, string | string[] | undefined> }>(
     '/readyz',
@@ -58,7 +58,7 @@ export function metricsServer(expose: () => Promise<{ contentType: string; body:
   return app;
 }
 
-/** Listens and says the port. @throws MusterError LISTEN_FAILED, naming the flag that chooses another port */
+/** Listens on the port and returns it. @throws MusterError LISTEN_FAILED, naming the flag that chooses another port */
 export async function listenOn(
   app: FastifyInstance,
   host: string,
@@ -78,15 +78,16 @@ export async function listenOn(
   return (app.server.address() as { port: number }).port;
 }
 
-/** Well under the timeout of a readiness probe. */
+/** Milliseconds, well below the timeout of a readiness probe. */
 const TIMEOUT_MS = 1000;
 
 /**
- * Calls this very server the way an API server would: a TLS handshake, which leaf it shows, and a request. That finds
- * what looking at our own state cannot: a listener that is not there, a certificate that was never put into service.
- * @param bindAddress where the port listens; empty for everywhere
- * @param expected.clientCertificate whether one is asked for; then there is none to show, and the handshake must do
- * @returns undefined, or why not
+ * Calls this server as an API server would: a TLS handshake, the certificate that it shows, and a request. That finds errors
+ * that the process's own state does not show: a listener that is gone, a certificate that was never put into service.
+ * @param bindAddress the address where the port listens; empty for all
+ * @param expected.clientCertificate whether a client certificate is required; this call has none to show, so only the
+ *   handshake is checked
+ * @returns undefined, or why the call failed
  */
 export async function callSelf(
   port: number,
@@ -103,7 +104,7 @@ export async function callSelf(
   }
 }
 
-/** The identity is checked by fingerprint, so that neither the CA nor the name has to be known here. */
+/** The certificate is checked by fingerprint, so neither its CA nor its name has to be known. */
 const OPTIONS = { rejectUnauthorized: false, timeout: TIMEOUT_MS, ALPNProtocols: ['http/1.1'] };
 type Target = typeof OPTIONS & { port: number; host: string };
 

@@ -16,17 +16,17 @@ export interface ProgramOptions {
   readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers' | 'logDecisionsPerSecond'>;
   readonly policy: Policy;
   readonly log: Logger;
-  /** Further paths, of whatever protocol, beside those of the reviews. */
+  /** Further endpoints besides those of the reviews, of any protocol. */
   readonly endpoints?: readonly WebhookEndpoint[];
   readonly version: string;
-  /** Of the source that it was built from, where the build knows it. */
+  /** Commit that the program was built from, where the build knows it. */
   readonly commit?: string | undefined;
   readonly now: () => Date;
-  /** Where others count as well; its own where absent. */
+  /** The metrics to count in, where others count as well; absent: metrics of its own. */
   readonly metrics?: Metrics;
   /** Name that the certificate must be for; undefined: any. */
   readonly serverName?: string;
-  /** Further things that must hold before reviews are sent here. */
+  /** Further conditions for this replica to receive reviews. */
   readonly checks?: readonly ReadinessCheck[];
   /** Further metrics, in the text format of Prometheus. */
   readonly moreMetrics?: () => Promise<string>;
@@ -41,20 +41,23 @@ export interface ServerProgram {
   readonly metrics: Metrics;
   readonly server: WebhookServer;
   readonly certificates: CertificateReloader;
-  /** Turns unready at once, loses no request, ends. */
+  /** Turns unready at once, answers all requests, and ends. */
   drain(): Promise<void>;
   /** Ends at once. */
   close(): Promise<void>;
 }
 
-/** The metrics of a program of this version. */
+/** Creates the metrics of a program of this version. */
 export const metricsOf = (version: string): Metrics =>
   new Metrics(
     version,
     admissionWebhooks.map((endpoint) => endpoint.path),
   );
 
-/** An empty bind address in the configuration means every address, IPv4 and IPv6 where the node has it. */
+/**
+ * Returns the address to listen on. An empty one in the configuration means every address, IPv4 and IPv6 where the node has
+ * it.
+ */
 function addressOf(bindAddress: string): string {
   if (bindAddress !== '') return bindAddress;
   const addresses = Object.values(networkInterfaces()).flat();
@@ -62,8 +65,8 @@ function addressOf(bindAddress: string): string {
 }
 
 /**
- * Starts to serve. Nothing listens before the certificate is loaded and the backends are initialised, so whoever gets
- * through gets an answer.
+ * Starts to serve. Nothing listens before the certificate is loaded and the backends are initialised, so every request that
+ * gets through is answered.
  * @throws MusterError TLS_*, BACKEND_INIT_FAILED, LISTEN_FAILED; nothing is left running then
  */
 export async function startProgram(options: ProgramOptions): Promise<ServerProgram> {

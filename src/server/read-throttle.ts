@@ -9,14 +9,14 @@ const ITERATION_MS = 0.25;
 const RESUMED_PER_ITERATION = 8;
 
 /**
- * Pauses reads from peers that use many connections. In one iteration of the event loop Node reads every connection on
- * which data has come, so a handshake, which takes several iterations, would wait for everybody's reviews each time.
+ * Pauses reads from peers that use many connections. In one iteration of the event loop Node reads every connection on which
+ * data has come, so a handshake, which takes several iterations, would wait each time for the reviews of all peers.
  *
  * 1. Once an iteration has lasted for {@link ITERATION_MS}, the connections of a peer that sends more than its share of
- *    requests are paused, also those that Node has not come to in this iteration.
+ *    requests are paused, also those that Node has not reached in this iteration.
  * 2. In the following iterations they are resumed, {@link RESUMED_PER_ITERATION} at a time, round robin among peers.
  *
- * What they send meanwhile waits in the kernel. A peer that is alone is never paused.
+ * Data that a paused connection sends waits in the kernel. A peer that is alone is never paused.
  */
 export class ConnectionThrottle {
   readonly #paused = new RoundRobin<InboundConnection>();
@@ -50,7 +50,7 @@ export class ConnectionThrottle {
     setImmediate(this.#end);
   }
 
-  /** All but the connection that sends: Node goes on to read the body that it has begun. */
+  /** Pauses all connections of the peer but the one that sends: Node reads on in the body that it has begun. */
   #pause({ address, read }: Peer, sending: InboundConnection): void {
     for (const connection of read) {
       if (connection === sending) continue;
@@ -77,7 +77,7 @@ export class ConnectionThrottle {
 
 /** Bytes of one body that are read per iteration: half a millisecond's work. */
 const PART_BYTES = 256 * 1024;
-/** The same of a body that is discarded because it was answered early; as much as Node reads at once. */
+/** Bytes of a discarded body (one that was answered early) that are read per iteration; as much as Node reads at once. */
 const DISCARDED_PART_BYTES = 64 * 1024;
 /**
  * A body up to this size is read without pauses, which would cost a tenth of a review of half a megabyte; all such bodies
@@ -93,7 +93,7 @@ const LONG_BYTES = 1024 * 1024;
 export class BodyThrottle {
   readonly #waiting = new RoundRobin<() => void>();
   readonly #ticks = new OnePerTick(() => this.#waiting.next());
-  /** Bytes of large bodies in the iteration under way; undefined before the first. */
+  /** Bytes of large bodies in the present iteration; undefined before the first. */
   #inIteration: number | undefined;
 
   /**
@@ -128,10 +128,10 @@ export class BodyThrottle {
   };
 }
 
-/** Whether the body may be one that is always read in parts. */
+/** Whether the body may be so long that it is always read in parts. */
 export const mayBeLong = (request: IncomingMessage): boolean => announces(request, LONG_BYTES);
 
-/** Whether the body may be one that is read in parts beside others. */
+/** Whether the body may be so large that it is read in parts while others are being read. */
 export const mayBeLarge = (request: IncomingMessage): boolean => announces(request, LARGE_BYTES);
 
 const announces = ({ headers }: IncomingMessage, bytes: number): boolean =>

@@ -15,7 +15,7 @@ import { HttpFailure } from './failure.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './admission-limiter.ts';
 
-/** How the head of a body names its namespace and what is done, and within how many bytes. */
+/** Matches the namespace in the head of a body; {@link OPERATION} matches the operation, within {@link HEAD_BYTES}. */
 const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
 const OPERATION = /"operation":"([A-Za-z]{1,63})"/;
 const HEAD_BYTES = 1024;
@@ -50,14 +50,14 @@ export const unreadOf = (
  */
 export function parseJson(bytes: Buffer, unread = ALL_READ): unknown {
   const encoding = encodingOf(bytes);
-  // `LargeBody` has checked what is larger.
+  // `LargeBody` has checked larger bodies.
   if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
   return parsed(withoutLists(bytes, unread, encoding));
 }
 
-/** Bytes that are parsed in one step, once the unread lists are left out. */
+/** Bytes that are parsed in one step, counted after unread lists are left out. */
 const AT_ONCE_BYTES = 48 * 1024;
-/** The same for a body of which a sample shows less structure than {@link SPARSE}. */
+/** Bytes that are parsed in one step where a sample shows less structure than {@link SPARSE}. */
 const SPARSE_BYTES = 256 * 1024;
 const SPARSE = 1 / 10;
 
@@ -68,7 +68,7 @@ const SPARSE = 1 / 10;
  */
 export function* parseLarge(bytes: Buffer, unread: readonly UnreadList[]): Generator<void, unknown> {
   const encoding = encodingOf(bytes);
-  // `LargeBody` has checked what is larger.
+  // `LargeBody` has checked larger bodies.
   if (bytes.length <= SAMPLED_BYTES) refuse(yield* tooMuchInSteps(bytes));
   const parts = yield* partsWithoutLists(bytes, unread);
   const left = parts.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -86,7 +86,7 @@ export function* parseLarge(bytes: Buffer, unread: readonly UnreadList[]): Gener
 function encodingOf(bytes: Buffer): 'latin1' | 'utf8' {
   if (bytes.length === 0) throw new HttpFailure(400, 'the body is empty, JSON is needed');
   if (isAscii(bytes)) return 'latin1';
-  // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
+  // JavaScript would read broken UTF-8 as U+FFFD, and the decision would be about another object than the stored one.
   if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
   return 'utf8';
 }
@@ -103,11 +103,11 @@ function parsed(text: string): unknown {
 const notJson = (thrown: unknown): HttpFailure =>
   new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
 
-/** V8 quotes the text around the fault, and nothing of an object may stand in the log. */
+/** Removes what V8 quotes of the text around an error, since no part of an object may be in the log. */
 const withoutQuotation = (message: string): string =>
   message.replace(/, (?:\.\.\.)?".*is not valid JSON$/s, '');
 
-/** @throws {HttpFailure} 413 where a reason is given not to parse a body */
+/** @throws {HttpFailure} 413 where there is a reason not to parse the body */
 export function refuse(tooMuch: string | undefined): void {
   if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
 }
@@ -127,7 +127,7 @@ export function readBody(
 ): void {
   let chunks: Buffer[] = [];
   let large: LargeBody | undefined;
-  // Cheaper than taking the listeners off, which costs more than the rest of this function.
+  // A flag is cheaper than removing the listeners, which costs more than the rest of this function.
   let finished = false;
   const fail = (failure: HttpFailure): void => {
     finished = true;
@@ -186,7 +186,10 @@ export function freeChunk({ buffer, length }: Buffer): void {
   if (length === buffer.byteLength) free(buffer);
 }
 
-/** Frees a whole body. Its buffer may be longer than it, but Buffer's pool, of which a buffer never has half, is left alone. */
+/**
+ * Frees a whole body. Its buffer may be longer than the body; Buffer's pool, of which one buffer never takes half, is left
+ * alone.
+ */
 export function freeBody({ buffer, length }: Buffer): void {
   if (length * 2 >= buffer.byteLength) free(buffer);
 }
@@ -197,10 +200,12 @@ function free(buffer: ArrayBufferLike): void {
 
 const FIRST_BYTES = 256 * 1024;
 
-/** A body that is copied and checked chunk by chunk: to join 8 MB at its end would block the event loop for ten milliseconds. */
+/**
+ * A body that is copied and checked chunk by chunk: to join 8 MB at the end would block the event loop for ten milliseconds.
+ */
 class LargeBody {
   readonly #bounds = new JsonBounds();
-  // Grows with what has come: an announced length alone takes no memory.
+  // The memory grows with the bytes received: an announced length alone takes none.
   #memory = new ArrayBuffer(FIRST_BYTES);
   #bytes = Buffer.from(this.#memory);
   #length = 0;

@@ -16,8 +16,8 @@ import { ConnectionThrottle, mayBeLarge, BodyThrottle } from './read-throttle.ts
 import { FairQueue } from './fair-queue.ts';
 
 /**
- * Timeouts of the HTTP layer in milliseconds. An API server closes idle connections after 90 s. Whoever closes while the
- * other writes loses a POST, so the server keeps them for longer.
+ * Timeouts of the HTTP layer in milliseconds. An API server closes idle connections after 90 s. The server keeps them for
+ * longer, since a POST is lost if the server closes while the API server writes.
  */
 const TIMES = {
   headers: 10_000,
@@ -27,12 +27,12 @@ const TIMES = {
   retireAfter: RETIRE_AFTER_MS,
 };
 const MAX_HEADER_BYTES = 16_384;
-/** An API server sends six. */
+/** The most headers of a request; an API server sends six. */
 const MAX_HEADERS = 100;
 
 export interface WebhookServerOptions {
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly pair: ServingPair;
   readonly tls: TlsChoices;
@@ -108,8 +108,8 @@ export class WebhookServer {
   }
 
   /**
-   * Ends without losing a request: goes on accepting, asks every connection to end with its next answer, and returns
-   * when none is open after `minMs` (so that endpoints and probes have noticed), or at the latest after `maxMs`.
+   * Ends without losing a request. The server goes on accepting, asks every connection to close with its next answer, and
+   * returns when none is open after `minMs` (time for endpoints and probes to notice), or after `maxMs` at the latest.
    */
   async drain({ minMs, maxMs }: { minMs: number; maxMs: number }): Promise<void> {
     this.connections.draining = true;
@@ -148,7 +148,7 @@ export class WebhookServer {
       this.#route(request, response),
     );
     server.maxHeadersCount = MAX_HEADERS;
-    // `Connections` keeps to the limit. Node's own limit counts closing connections as well, and would refuse the next one.
+    // `Connections` keeps the limit. Node's own limit also counts closing connections, and would refuse the next one.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
     new HandshakeQueue(server, (address) => this.connections.isKnown(address));
     server.on('connection', (socket) => this.connections.accept(socket));
@@ -168,7 +168,7 @@ export class WebhookServer {
     const path = query < 0 ? url : url.slice(0, query);
     const endpoint = this.#routes.get(path);
     const connection = this.connections.of(request.socket);
-    // The connection was closed in the meantime.
+    // The connection was closed meanwhile.
     if (connection === undefined) return;
     this.#connectionThrottle.requested(connection);
     if (mayBeLarge(request)) {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry, type MetricValueWithName } from 'prom-client';
 
-/** The metrics of the scheduler backend framework, under the names that Grove's proposal gives them. */
+/** The metrics of the scheduler backend framework, with the names from Grove's proposal. */
 export const backendMetricCatalogue = {
   grove_scheduler_backend_initialization_duration_seconds: {
     type: 'histogram',
@@ -28,7 +28,7 @@ export type BackendOperation = 'create' | 'update' | 'delete' | 'status_update' 
 
 type Name = keyof typeof backendMetricCatalogue;
 
-/** Observing one costs next to nothing, since `mutate` is observed with every Pod; the rest is work of the scrape. */
+/** Recording an observation is cheap, since `mutate` is observed for every Pod; the scrape does the rest of the work. */
 export class BackendMetrics {
   readonly #inits: DurationHistogram;
   readonly #operations: DurationHistogram;
@@ -66,12 +66,12 @@ export class BackendMetrics {
     });
   }
 
-  /** The backend of whatever names none. */
+  /** Sets the default backend, used by gangs that name none. */
   active(backend: string): void {
     this.#active = backend;
   }
 
-  /** @param version undefined where it is not ready */
+  /** @param version undefined when the backend is not ready */
   initialized(backend: string, ok: boolean, seconds: number, version: string | undefined): void {
     this.#inits.observe([backend, ok ? 'success' : 'failure'], seconds);
     if (version === undefined) this.#versions.delete(backend);
@@ -101,7 +101,7 @@ function described(name: Name, registry: Registry) {
   return { name, help, labelNames: [...labels], registers: [registry] };
 }
 
-/** Upper bounds in seconds, up to the API server's longest timeout; a decision itself is far under a millisecond. */
+/** Upper bounds in seconds, up to the API server's longest timeout; a decision itself takes far less than a millisecond. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The observations of one set of label values. */
@@ -115,15 +115,15 @@ export interface Series {
 type Branch = Map<string, Branch | Series>;
 
 /**
- * A histogram whose observation is a map look-up for each label and three additions. prom-client hashes the labels each time, which
- * is as much as the decision that is timed; it still writes the exposition.
+ * A histogram whose observation costs one map look-up per label and three additions. prom-client hashes the labels each
+ * time, which takes as long as the decision that is timed; it still formats the exposition.
  */
 export class DurationHistogram {
   readonly #name: string;
   readonly #help: string;
   readonly #labelNames: readonly string[];
   readonly #series: Series[] = [];
-  /** By the value of the first label, then of the second …: no key has to be put together for a look-up. */
+  /** Nested by the value of the first label, the second …, so that a look-up needs no combined key. */
   readonly #root: Branch = new Map();
 
   constructor(name: string, help: string, labelNames: readonly string[], registry: Registry) {
@@ -147,7 +147,7 @@ export class DurationHistogram {
     }
   }
 
-  /** Everything observed so far. */
+  /** All series observed so far. */
   series(): readonly Series[] {
     return this.#series;
   }

@@ -1,15 +1,15 @@
 import { write, writeSync } from 'node:fs';
 
-/** A block is written when it is full, or this long after its first line. */
+/** A block is written when it is full, or this long (ms) after its first line. */
 const BLOCK_BYTES = 64 * 1024;
 const FLUSH_AFTER_MS = 500;
-/** What may wait for a reader that does not read. Beyond it lines are dropped and counted: never the Pods' time. */
+/** The most bytes that wait for a slow reader. Further lines are dropped and counted, so that reviews never wait. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Collects log lines in one buffer and writes it asynchronously, so that neither a line nor a slow reader holds up a
+ * Collects log lines in one buffer and writes it asynchronously, so that neither a line nor a slow reader delays a
  * review. pino's own buffering keeps lines as strings and encodes them when they are written, which costs more than
- * writing each into place.
+ * encoding each line into the buffer.
  */
 export class BufferedOutput {
   readonly #fd: number;
@@ -28,14 +28,14 @@ export class BufferedOutput {
   }
 
   write(line: string): void {
-    // Three bytes of UTF-8 for one unit of a string, at most.
+    // One UTF-16 code unit takes at most three bytes of UTF-8.
     if (this.#used + line.length * 3 > BLOCK_BYTES) this.#seal();
     if (line.length * 3 > BLOCK_BYTES) this.#enqueue(Buffer.from(line));
     else this.#used += this.#block.write(line, this.#used, 'utf8');
     this.#timer ??= setTimeout(() => this.#seal(), FLUSH_AFTER_MS).unref();
   }
 
-  /** pino's interface: everything so far is written when `done` is called. */
+  /** pino's interface: `done` is called once all lines so far are written. */
   flush(done?: (error?: Error) => void): void {
     this.#seal();
     if (done === undefined) return;
@@ -43,7 +43,7 @@ export class BufferedOutput {
     else done();
   }
 
-  /** Everything so far, before the process ends. */
+  /** Writes all lines so far synchronously, before the process ends. */
   flushSync(): void {
     this.#seal({ start: false });
     for (const block of this.#waiting.splice(0)) {
@@ -52,7 +52,7 @@ export class BufferedOutput {
         try {
           offset += writeSync(this.#fd, block, offset);
         } catch (thrown) {
-          // A full pipe says EAGAIN; whatever else it is, there is nobody left to tell.
+          // A full pipe gives EAGAIN; after any other error there is no reader left.
           if ((thrown as NodeJS.ErrnoException).code !== 'EAGAIN') return;
         }
       }
@@ -100,7 +100,7 @@ export class BufferedOutput {
     this.#writing = true;
     write(this.#fd, block, (error, written) => {
       const again = error?.code === 'EAGAIN';
-      // The exit handler may have written it meanwhile.
+      // The exit handler may have written the block meanwhile.
       if (this.#waiting[0] === block) {
         if (error !== null && !again) written = block.length;
         this.#waitingBytes -= written;

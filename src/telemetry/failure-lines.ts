@@ -2,22 +2,25 @@ import { stdSerializers, type LoggerOptions } from 'pino';
 import { own, ownString, type JsonObject } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 
-/** Of one failure a line is written so often; what is left out between is counted in the next. */
+/** Interval (ms) between log lines of the same failure; lines omitted in between are counted in the next. */
 const EVERY_MS = 60_000;
-/** So many failures are told apart. */
+/** Number of different failures that are remembered. */
 const MOST = 512;
-/** Causes that are looked through. */
+/** Number of nested causes that are examined. */
 const DEEPEST = 8;
 
-/** What the API server answered, or that it did not. */
+/** An error answer of the API server, or a missing answer. */
 interface Refusal {
   readonly type: string;
-  /** HTTP status; absent where there was no answer. */
+  /** HTTP status; absent when there was no answer. */
   readonly status?: number;
   readonly code?: string;
 }
 
-/** The API server's no within an error and its causes. A defect of Muster's own is none, and keeps its stack. */
+/**
+ * Finds the API server's error in an error and its causes; undefined for a defect of Muster's own, which keeps its
+ * stack.
+ */
 function refusalIn(error: unknown): Refusal | undefined {
   let at = error;
   for (let depth = 0; depth < DEEPEST && typeof at === 'object' && at !== null; depth += 1) {
@@ -29,7 +32,7 @@ function refusalIn(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** Its own message, and those of its causes that this one does not repeat. */
+/** The error's message, and those messages of its causes that it does not contain. */
 function messagesOf(error: unknown): string {
   let text = messageOf(error);
   let at = (error as { cause?: unknown }).cause;
@@ -41,14 +44,14 @@ function messagesOf(error: unknown): string {
   return text;
 }
 
-/** An error in a line: a stack tells where a defect is, and nothing of what the API server refused. */
+/** Formats an error for a log line: a stack locates a defect, but says nothing about an error of the API server. */
 function errorLine(error: unknown): unknown {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return { ...refusal, message: messagesOf(error) };
   return error instanceof Error ? stdSerializers.err(error) : error;
 }
 
-/** Whether it lasts: the rights, the login or the API server itself. Conflicts and the like are told each. */
+/** Whether the failure lasts: missing rights, credentials, or the API server itself. Other failures are always logged. */
 const lasts = ({ status, code }: Refusal): boolean =>
   status === undefined ? code === 'CLUSTER_UNREACHABLE' : status === 401 || status === 403 || status >= 500;
 
@@ -57,7 +60,7 @@ interface Told {
   omitted: number;
 }
 
-/** Says each lasting failure once a minute: thousands of gangs come to the same one. */
+/** Logs each lasting failure once a minute: thousands of gangs may have the same one. */
 class FailureLines {
   readonly #told = new Map<string, Told>();
   readonly #now: () => number;
@@ -67,13 +70,13 @@ class FailureLines {
   }
 
   /**
-   * What a line is to have besides; undefined: it is not written.
-   * @param fields of the line, with its error under `err`
+   * Returns the additional fields of a line; undefined when the line is omitted.
+   * @param fields the line's fields, with its error under `err`
    */
   fieldsFor(fields: unknown, message: unknown): JsonObject | undefined {
     const refusal = refusalIn(own(fields, 'err'));
     if (refusal === undefined || !lasts(refusal)) return {};
-    // A 403 may be that of one namespace alone: its quota, its policies.
+    // A 403 may concern one namespace alone, because of its quota or policies.
     const where = refusal.status === 403 ? namespaceOf(fields) : '';
     const key = JSON.stringify([
       message,
@@ -99,7 +102,7 @@ class FailureLines {
 const namespaceOf = (fields: unknown): string =>
   ['gang', 'podgang', 'binding'].map((key) => ownString(fields, key)?.split('/')[0] ?? '').join('');
 
-/** How a logger writes errors. */
+/** Pino's options that format errors and omit repeated failures. */
 export function failureLines(now?: () => number): Pick<LoggerOptions, 'serializers' | 'hooks'> {
   const lines = new FailureLines(now);
   return {

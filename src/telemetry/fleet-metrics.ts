@@ -8,7 +8,7 @@ export type EstimateResult = 'answered' | 'failed' | 'resting';
 const RESULTS: readonly BindingResult[] = ['placed', 'held', 'error'];
 const ESTIMATES: readonly EstimateResult[] = ['answered', 'failed', 'resting'];
 
-/** The metrics of placing bindings. Without `fleet.assigner.enabled` there are none. */
+/** Metrics of placing bindings. Absent without `fleet.assigner.enabled`. */
 export class FleetMetrics {
   readonly #judged;
   readonly #written;
@@ -41,7 +41,7 @@ export class FleetMetrics {
   }
 }
 
-/** What the queues of a fleet hold, and let through. Without `fleet.queues.enabled` there are none. */
+/** Metrics of the gangs that a fleet's queues hold and release. Absent without `fleet.queues.enabled`. */
 export class FleetQueueMetrics {
   readonly #waiting;
   readonly #through;

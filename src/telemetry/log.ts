@@ -11,15 +11,15 @@ export type LogFormat = 'json' | 'text';
 export type { Logger };
 
 /**
- * The one logger. JSON is a line per event with a level word, an ISO time and `msg`; text is the same for people.
- * Lines for standard output are written in blocks, at the latest after half a second, since a system call per
- * decision would cost more than the decision.
+ * Creates the logger. JSON has one line per event with the level as a word, an ISO time and `msg`; text has the same
+ * content for people. Lines for standard output are written in blocks, after half a second at the latest, since one
+ * system call per decision would cost more than the decision.
  */
 export function createLogger(options: {
   level: LogLevel;
   format: LogFormat;
   sink?: LogSink;
-  /** Milliseconds, for tests. */
+  /** Returns milliseconds; for tests. */
   now?: () => number;
 }): Logger {
   const settings = {
@@ -34,7 +34,7 @@ export function createLogger(options: {
   return pino(settings, new BufferedOutput(process.stdout.fd));
 }
 
-/** Writes out what is still held back: before the process ends. */
+/** Writes the buffered lines before the process ends. */
 export const flushLog = (logger: Logger): Promise<void> =>
   new Promise((resolve) => {
     logger.flush(() => resolve());
@@ -43,7 +43,7 @@ export const flushLog = (logger: Logger): Promise<void> =>
 let prefixSecond = 0;
 let prefix = '';
 
-/** `,"time":"2026-11-21T08:32:57.349Z"`; all but the milliseconds is worked out once a second. */
+/** `,"time":"2026-11-21T08:32:57.349Z"`; everything but the milliseconds is computed once a second. */
 function isoTime(): string {
   const now = Date.now();
   const milliseconds = now % 1000;
@@ -54,18 +54,18 @@ function isoTime(): string {
   return `,"time":"${prefix}${String(milliseconds).padStart(3, '0')}Z"`;
 }
 
-/** Where lines go: standard output, or whatever a test gives. */
+/** The destination of log lines: standard output, or a test's own. */
 export interface LogSink {
   write(line: string): void;
 }
 
 const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'blue' } as const;
-/** Longer than any sentence of Muster's. */
+/** Longer than any message of Muster's. */
 const MAX_RUNES = 4096;
 
 /**
- * Log lines for people, made from those in JSON: time, level, message, and the fields on one line under the names that
- * they have in JSON. An error's stack follows below.
+ * Converts JSON log lines into lines for people: time, level, message, and the fields on one line under their JSON
+ * names. An error's stack follows on the next lines.
  */
 function textLines(sink: LogSink | undefined): DestinationStream {
   const { stdout } = process;
@@ -90,7 +90,7 @@ function render({ level, time, msg, err, ...fields }: JsonObject, coloured: bool
 
 const wordsOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** As pino writes it: with its type and its message in the stack. What was thrown and is no error stands as it is. */
+/** The stack as pino writes it, with the error's type and message. A thrown value that is no error is written unchanged. */
 function stackOf(err: Json | undefined): string {
   if (err === undefined) return '';
   const text =
@@ -102,7 +102,7 @@ function stackOf(err: Json | undefined): string {
     .join('');
 }
 
-/** What is logged of a decision: names and numbers, never the object. Undefined fields are left out. */
+/** The logged fields of a decision: names and numbers, never the object. Undefined fields are omitted. */
 export interface DecisionLine {
   readonly uid: string;
   readonly operation: string;
@@ -115,16 +115,16 @@ export interface DecisionLine {
   /** `namespace/name` */
   readonly gang: string | undefined;
   readonly allowed: boolean;
-  /** Names of the rules that it breaks. */
+  /** Names of the rules that the object breaks. */
   readonly rules: readonly string[];
   /** Number of operations in the patch. */
   readonly operations: number;
   readonly dryRun: boolean;
-  /** Milliseconds from its headers to its answer. */
+  /** Milliseconds from the request's headers to the answer. */
   readonly ms: number;
 }
 
-/** Lets so many lines through within each second, and counts the others. */
+/** Limits the lines per second, and counts those omitted. */
 class LinesPerSecond {
   readonly #most: number;
   readonly #now: () => number;
@@ -137,7 +137,7 @@ class LinesPerSecond {
     this.#now = now;
   }
 
-  /** How many were left out since the last one; undefined: this one is left out, too. */
+  /** Number of lines omitted since the last one; undefined when this line has to be omitted too. */
   take(): number | undefined {
     const second = Math.floor(this.#now() / 1000);
     if (second !== this.#second) [this.#second, this.#told] = [second, 0];
@@ -153,10 +153,9 @@ class LinesPerSecond {
 }
 
 /**
- * Writes the one line of a decision past pino's general serialiser, into the same stream and in the same form: the
- * fields are known, and this line is written as often as a review is answered, where the general way costs a tenth of
- * the review.
- * @param perSecond lines within a second of what is let in; what is refused is always told
+ * Writes the line of a decision without pino's general serialiser, to the same stream and in the same format: its
+ * fields are known, and it is written for every review, where the serialiser would take a tenth of the review's time.
+ * @param perSecond the most lines per second for allowed requests; refusals are always logged
  */
 export function decisionLog(
   logger: Logger,
@@ -188,7 +187,7 @@ function decisionText(line: DecisionLine, omitted: number): string {
   );
 }
 
-/** What the log reads of an admission request and of its decision. */
+/** The fields of an admission request and its decision that are logged. */
 interface LoggedRequest {
   readonly uid: string;
   readonly operation: string;
@@ -203,7 +202,7 @@ interface LoggedDecision extends Pick<DecisionLine, 'backend' | 'gang'> {
   readonly changes: readonly unknown[];
 }
 
-/** Counts what backends did to Pods, and logs what was decided. */
+/** Counts the backends' Pod operations and logs each decision. */
 export function reviewObserver(backends: Pick<BackendMetrics, 'operated'>, log: Logger, perSecond: number) {
   const logDecision = decisionLog(log, perSecond);
   return {

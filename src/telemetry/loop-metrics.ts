@@ -3,7 +3,7 @@ import { counter, gauge, histogram } from './metric-catalogue.ts';
 
 export type ReconcileOutcome = 'ok' | 'outdated' | 'error';
 
-/** How it stands with the queue of a loop that leads; times in milliseconds. */
+/** The state of the queues of a leading loop; times in milliseconds. */
 export interface QueueState {
   readonly depth: number;
   readonly oldestMs: number;
@@ -12,14 +12,17 @@ export interface QueueState {
 
 const IDLE: QueueState = { depth: 0, oldestMs: 0, longestRunningMs: 0 };
 
-/** Seconds. A look at a gang that needs nothing takes less than a millisecond, one with 1,000 patches seconds. */
+/**
+ * Upper bounds in seconds. Judging a gang that needs nothing takes less than a millisecond, one with 1,000 patches
+ * seconds.
+ */
 const LOOK_BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
 const RELEASE_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Pods remembered as counted: they are rare, and forgetting the oldest only counts one twice. */
+/** Number of Pods remembered as counted: such Pods are rare, and forgetting the oldest only means counting it twice. */
 const MAX_REMEMBERED = 10_000;
 
-/** The metrics of the loop and of its client, on a registry of their own: a program without a loop has none of them. */
+/** The metrics of the loop and of its client, on a separate registry: a program without a loop has none of them. */
 export class LoopMetrics {
   readonly registry = new Registry();
   readonly #leading = gauge('muster_loop_leading', this.registry);
@@ -52,7 +55,7 @@ export class LoopMetrics {
     }
   }
 
-  /** All of them in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   async expose(): Promise<string> {
     const { depth, oldestMs, longestRunningMs } = this.#queue() ?? IDLE;
     this.#depth.set(depth);
@@ -65,22 +68,25 @@ export class LoopMetrics {
     return this.registry.metrics();
   }
 
-  /** @param queue asked at every scrape; undefined where nothing leads */
+  /** @param queue called at every scrape; returns undefined when no loop leads */
   queueFrom(queue: () => QueueState | undefined): void {
     this.#queue = queue;
   }
 
-  /** @param ready asked at every scrape: whether the loop of a fleet has begun, and knows what it works with */
+  /** @param ready called at every scrape: whether the fleet's loop has started and its caches are listed */
   fleetFrom(ready: () => boolean): void {
     this.#fleet = { ready, gauge: gauge('muster_fleet_ready', this.registry) };
   }
 
-  /** @param sizes asked at every scrape, as those before it: each kind with how many of it are held */
+  /** @param sizes called at every scrape in addition to earlier ones: the number of cached objects by kind */
   cachedFrom(sizes: () => Iterable<readonly [resource: string, count: number]>): void {
     this.#sizes.push(sizes);
   }
 
-  /** @param count asked at every scrape, as those before it: namespaces whose objects have no room in memory */
+  /**
+   * @param count called at every scrape in addition to earlier ones: the number of namespaces suspended for lack of
+   *   memory
+   */
   standingFrom(count: () => number): void {
     this.#still.push(count);
   }
@@ -119,7 +125,7 @@ export class LoopMetrics {
     this.#ungatedEarly.inc();
   }
 
-  /** A kind is watched from now on: its series exist, with 0. */
+  /** Creates the series of a watched kind, starting at 0. */
   watches(resource: string): void {
     this.#lists.inc({ resource }, 0);
     this.#watchFailures.inc({ resource }, 0);
@@ -133,7 +139,7 @@ export class LoopMetrics {
     this.#watchFailures.inc({ resource });
   }
 
-  /** @param verb as the client's messages have it */
+  /** @param verb the first word of the client's messages */
   requested(verb: string, code: number | undefined): void {
     this.#requests.inc({
       verb: verb === 'replace' ? 'update' : verb,

@@ -7,7 +7,7 @@ interface Described {
   readonly help: string;
 }
 
-/** What every replica tells: it answers reviews. Durations are in seconds. */
+/** Metrics of every replica: the answered reviews. Durations are in seconds. */
 export const admissionMetrics = {
   muster_admission_requests_total: {
     type: 'counter',
@@ -62,7 +62,7 @@ export const admissionMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** What a replica with a loop tells, so none with `--no-controller`. One that does not lead has zeros. */
+/** Metrics of replicas with a loop, so without `--no-controller`. A replica that does not lead has zeros. */
 export const loopMetrics = {
   muster_loop_leading: {
     type: 'gauge',
@@ -151,7 +151,10 @@ export const loopMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** What a replica with a loop tells of a fleet where one is asked for, and of its queues. Of each queue its status tells. */
+/**
+ * Additional metrics of replicas with a loop when a fleet is configured. The state of each queue is in its status
+ * instead.
+ */
 const fleetQueueMetrics = {
   muster_fleet_ready: {
     type: 'gauge',
@@ -175,7 +178,7 @@ const fleetQueueMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** What a replica with a loop tells besides, where `preemption.mode` is Act. */
+/** Additional metrics of replicas with a loop when `preemption.mode` is Act. */
 const preemptionMetrics = {
   muster_preemption_attempts_total: {
     type: 'counter',
@@ -194,7 +197,7 @@ const preemptionMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** What a replica with a loop tells besides, where `fleet.assigner.enabled` is true. */
+/** Additional metrics of replicas with a loop when `fleet.assigner.enabled` is true. */
 const fleetMetrics = {
   muster_fleet_bindings_judged_total: {
     type: 'counter',
@@ -218,7 +221,7 @@ const fleetMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** Every metric of Muster's own, for the documentation too. */
+/** All metrics of Muster's own, also used by the documentation. */
 export const metricCatalogue = {
   ...admissionMetrics,
   ...loopMetrics,

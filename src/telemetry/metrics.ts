@@ -7,7 +7,7 @@ const SHED_REASONS = ['requests', 'bytes', 'not-ready', 'gang-unread'] as const;
 const STANDINGS = ['handshake', 'stranger', 'known'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
-/** The metrics of one program, on a registry of their own. */
+/** The metrics of one program, on a separate registry. */
 export class Metrics {
   readonly registry = new Registry();
   readonly inFlight = gauge('muster_admission_in_flight', this.registry);
@@ -30,7 +30,7 @@ export class Metrics {
 
   /** @param paths the webhook paths, so that their series exist from the start with 0 */
   constructor(version: string, paths: readonly string[]) {
-    // Event-loop lag, garbage collection, memory and CPU under the names every Node program uses.
+    // Event-loop lag, garbage collection, memory and CPU under the usual names of Node programs.
     collectDefaultMetrics({ register: this.registry });
     gauge('muster_build_info', this.registry).set({ version }, 1);
     for (const path of paths) {
@@ -43,7 +43,7 @@ export class Metrics {
     for (const result of ['unchanged', 'swapped', 'rejected']) this.#reloads.inc({ result }, 0);
   }
 
-  /** Runs `collect` before every scrape, to set the gauges that are read from elsewhere. */
+  /** Calls `collect` before every scrape, to set gauges from other sources. */
   collectFrom(collect: () => void): void {
     this.#collectors.push(collect);
   }
@@ -51,7 +51,7 @@ export class Metrics {
   /** All metrics in the text format of Prometheus. */
   async expose(): Promise<{ contentType: string; body: string }> {
     for (const collect of this.#collectors) collect();
-    // The counter counts what the histogram has: one place to count while a review is under way.
+    // The counter is set from the histogram, so that a review updates only one of them.
     for (const { labels, count } of this.#durations.series()) {
       this.#requests.remove(labels);
       this.#requests.inc(labels, count);

@@ -1,15 +1,15 @@
 import type { Registry } from 'prom-client';
 import { counter, histogram } from './metric-catalogue.ts';
 
-/** How a look for room ended. */
+/** The result of one attempt to preempt for a gang. */
 export type AttemptResult = 'preempting' | 'fits' | 'waits' | 'impossible' | 'blocked' | 'error';
 
 const RESULTS: readonly AttemptResult[] = ['preempting', 'fits', 'waits', 'impossible', 'blocked', 'error'];
 
-/** Seconds. A small cluster is listed and planned within milliseconds, one of thousands of nodes within seconds. */
+/** Upper bounds in seconds. A small cluster is listed and planned in milliseconds, one of thousands of nodes in seconds. */
 const PLAN_BOUNDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The metrics of making room. Without `preemption.mode: Act` there are none. */
+/** The metrics of preemption. Absent without `preemption.mode: Act`. */
 export class PreemptionMetrics {
   readonly #attempts;
   readonly #victims;

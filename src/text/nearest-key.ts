@@ -1,10 +1,10 @@
 /**
- * The key that was probably meant. Distance is Damerau–Levenshtein in its optimal-string-alignment form: an
- * insertion, a deletion, a substitution or a swap of neighbours counts one. Case is ignored, since the most
- * common slip in camelCase is a capital.
+ * Finds the key that a user probably meant. The distance is Damerau–Levenshtein in its optimal-string-alignment form: an
+ * insertion, a deletion, a substitution or a swap of neighbours counts one. Case is ignored, since wrong capitals are the
+ * most common slip in camelCase.
  */
 
-/** Longer input is not measured: no known key comes near this length, and the table is quadratic. */
+/** Longer input is not compared: no known key is this long, and the table is quadratic. */
 const LONGEST = 64;
 
 /** Number of edits between `a` and `b`. */
@@ -30,9 +30,9 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * The one of `known` nearest to `key`, the first of equals; undefined where none is within a third of the length of
- * the shorter of the two (at least one edit, at most four), beyond which a suggestion misleads more than it helps. Then
- * the one that begins with it: `kai` is short for `kai-scheduler`.
+ * Returns the one of `known` nearest to `key`, the first of equals. Its distance may be a third of the length of the shorter
+ * of the two (at least one edit, at most four); a more distant suggestion misleads. Without one it returns the key that
+ * begins with `key`, such as `kai-scheduler` for `kai`, or undefined.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   if (key.length > LONGEST) return undefined;
@@ -47,13 +47,13 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   return best ?? [...known].find((candidate) => candidate.toLowerCase().startsWith(`${wanted}-`));
 }
 
-/** `did you mean "x"?`, or undefined where no known key is near. */
+/** Returns `did you mean "x"?`; undefined where no known key is near. */
 export function didYouMean(key: string, known: Iterable<string>): string | undefined {
   const nearest = nearestKey(key, known);
   return nearest === undefined ? undefined : `did you mean "${nearest}"?`;
 }
 
-/** As {@link didYouMean}, in brackets behind a word; '' where no known key is near. */
+/** Returns the text of {@link didYouMean} in brackets, to follow a word; '' where no known key is near. */
 export function suggestion(key: string, known: Iterable<string>): string {
   const words = didYouMean(key, known);
   return words === undefined ? '' : ` (${words})`;

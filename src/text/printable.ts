@@ -2,20 +2,21 @@
 const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** One message, warning or cause. The API server cuts warnings to this once they are long in sum. */
+/**
+ * Length of one message, warning or cause. The API server cuts warnings to this length when all of them together are long.
+ */
 const MAX_MESSAGE_RUNES = 256;
-/** All messages or all warnings of one answer together (the API server's own limit for warnings). */
+/** Length of all messages or all warnings of one answer together: the API server's limit for warnings. */
 export const MAX_TOTAL_RUNES = 4096;
-/** A value that is quoted inside a message: long enough for any name. */
+/** Length of a value quoted in a message: enough for any name. */
 const MAX_QUOTED_RUNES = 80;
 
 /**
- * `text` safe for a terminal, a log line and a `Warning` header: unprintable characters become `\u{…}`, and what
- * passes `maxRunes` is cut with an ellipsis. (A warning with a control character is dropped by the API server
- * without a word.)
+ * Makes `text` safe for a terminal, a log line and a `Warning` header: unprintable characters become `\u{…}`, and text
+ * beyond `maxRunes` is replaced by an ellipsis. The API server silently drops a warning with a control character.
  */
 export function printable(text: string, maxRunes = MAX_MESSAGE_RUNES): string {
-  // Cut before escaping too, so that a 300 KiB value costs nothing.
+  // The text is cut before it is escaped as well, so that a value of 300 KiB costs nothing.
   const head = text.length > maxRunes * 4 ? text.slice(0, maxRunes * 4) : text;
   UNPRINTABLE.lastIndex = 0;
   const safe = UNPRINTABLE.test(head)
@@ -26,7 +27,7 @@ export function printable(text: string, maxRunes = MAX_MESSAGE_RUNES): string {
   return runes.length <= maxRunes ? safe : `${runes.slice(0, maxRunes - 1).join('')}…`;
 }
 
-/** A value from the object under review, quoted for a message. */
+/** Quotes a value of the object under review for a message. */
 export const quoted = (value: unknown): string => {
   if (typeof value === 'string') return `"${printable(value, MAX_QUOTED_RUNES)}"`;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -34,21 +35,21 @@ export const quoted = (value: unknown): string => {
   return Array.isArray(value) ? 'a list' : 'an object';
 };
 
-/** A field path with a map key: `metadata.labels[grove.io/podgang]`, as Kubernetes writes it. */
+/** The path of a map's key as Kubernetes writes it: `metadata.labels[grove.io/podgang]`. */
 export const keyed = (path: string, key: string): string => `${path}[${printable(key, MAX_QUOTED_RUNES)}]`;
 
-/** A condition's or an Event's message: an Event takes 1,024 bytes, a terminal less. */
+/** Length of a condition's or an Event's message. An Event allows 1,024 bytes; a terminal shows less. */
 const MAX_STATUS_MESSAGE = 512;
-/** A gang of hundreds of groups names the first few; the number of the others is enough to know. */
+/** The most groups named in a message; the others are counted. */
 const MAX_GROUPS_NAMED = 8;
 
-/** More than is shown; a text of a megabyte is not read to its end. */
+/** Characters that are read of a text: more than are ever shown, and far less than a megabyte. */
 const MAX_READ = 16 * MAX_STATUS_MESSAGE;
 
-/** A text of several lines on one, as conditions, Events and tables have it. */
+/** Joins a text of several lines into one, for conditions, Events and tables. */
 export const oneLine = (text: string): string => text.slice(0, MAX_READ).replaceAll(/\s+/g, ' ').trim();
 
-/** The last text that was made fit to show: of a gang of a thousand each Pod waits for the same. */
+/** The last converted text, kept since all Pods of a large gang wait for the same reason. */
 let last = { text: '', shown: '' };
 
 export function statusText(text: string): string {
@@ -63,9 +64,9 @@ export function listed(items: readonly string[], what: string, atMost = MAX_GROU
   return rest > 0 ? `${named} and ${rest} more ${what}` : named;
 }
 
-/** Why a text could not be read as YAML, by what the parser says: it quotes as much of the text as it likes. */
+/** Why a text is no valid YAML, by the parser's message, which is cut since the parser may quote any amount of the text. */
 export function yamlTrouble({ message }: { readonly message: string }): string {
-  // By their text: the parser also reports the first of these as if it were a fault of syntax.
+  // Recognised by the message, since the parser also reports a stack overflow as if it were a syntax error.
   if (message.includes('Maximum call stack size exceeded')) return 'it is nested too deeply';
   if (message.startsWith('Excessive alias count'))
     return 'its aliases unfold to more than any manifest needs';

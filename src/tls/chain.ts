@@ -7,18 +7,18 @@ export interface ChainToCheck {
   readonly certificates: Buffer;
   /** PEM of `ca.crt`: one or more certificates to trust. */
   readonly authority: Buffer;
-  /** For messages. */
+  /** Used in messages only. */
   readonly directory: string;
   readonly now: Date;
 }
 
 /**
- * Checks that a client which trusts `ca.crt` (that is what cert-manager puts in `caBundle`) will accept `tls.crt`.
- * Catches the pair of one issuer mounted with the CA of another, and a CA that expired before its leaf.
+ * Checks that a client that trusts `ca.crt` (which cert-manager puts into `caBundle`) will accept `tls.crt`. Detects a
+ * pair of one issuer mounted with the CA of another, and a CA that expired before its leaf.
  *
- * `ca.crt` may be the leaf itself (self-signed), may hold several CAs (old and new during a change), and may be some
- * steps away, with the certificates between in `tls.crt`. As in Go, whatever stands in `ca.crt` is trusted, whether or
- * not it is a root.
+ * `ca.crt` may be the leaf itself (self-signed), may contain several CAs (old and new during a change), and may be
+ * several steps away, with the certificates between in `tls.crt`. As in Go, every certificate in `ca.crt` is trusted,
+ * root or not.
  *
  * @throws MusterError `TLS_CHAIN`
  */

@@ -6,17 +6,17 @@ import { MusterError, messageOf } from '../errors.ts';
 import { checkChain } from './chain.ts';
 import type { MountedFiles } from './mounted-directory.ts';
 
-/** A key and certificate that belong together, were checked, and may be served. */
+/** A matching key and certificate that were checked and may be served. */
 export interface ServingPair {
   /** PEM: the leaf first, then intermediates if there are any. */
   readonly certificate: Buffer;
   /** PEM, not encrypted. */
   readonly key: Buffer;
-  /** PEM of `ca.crt`, when it is there. */
+  /** PEM of `ca.crt`, if it exists. */
   readonly caCertificate?: Buffer;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** DNS names of the subject alternative name; IP addresses are not among them. */
+  /** DNS names of the subject alternative name, without IP addresses. */
   readonly dnsNames: readonly string[];
   /** SHA-256 of the leaf, as Node prints it: `AB:CD:…`. */
   readonly fingerprint256: string;
@@ -26,16 +26,16 @@ export interface ServingPair {
 
 export interface PairExpectations {
   readonly now: Date;
-  /** What the API server calls: `<service>.<namespace>.svc`, or an IP address. Left out: any name will do. */
+  /** The name that the API server dials: `<service>.<namespace>.svc`, or an IP address. Absent: any name is accepted. */
   readonly serverName?: string;
 }
 
 /**
- * Decides whether a mounted pair may be served. The order goes from what is broken to what is merely unfit, so that
- * the first message is the one to act on. `directory` is used for messages only.
+ * Decides whether a mounted pair may be served. Malformed files are checked before unsuitable certificates, so that the
+ * first message is the one to act on. `directory` is used for messages only.
  *
  * @throws MusterError one of `TLS_UNREADABLE`, `TLS_MISMATCH`, `TLS_EXPIRED`, `TLS_NOT_YET_VALID`, `TLS_WRONG_NAME`,
- *   `TLS_CHAIN`. No message depends on the current time, so that a lasting fault has one lasting message.
+ * `TLS_CHAIN`. No message depends on the current time, so that a lasting fault has one lasting message.
  */
 export const checkPair = (
   files: MountedFiles,
@@ -126,7 +126,7 @@ const parseKey = (pem: Buffer, directory: string): KeyObject => {
   }
 };
 
-/** As Go verifies: never the common name, and a wildcard stands for one whole leftmost label. */
+/** Verifies as Go does: the common name is ignored, and a wildcard stands for one whole leftmost label. */
 const checkName = (leaf: X509Certificate, serverName: string, directory: string): void => {
   const matches =
     isIP(serverName) === 0
@@ -140,7 +140,7 @@ const checkName = (leaf: X509Certificate, serverName: string, directory: string)
   );
 };
 
-/** OpenSSL has the last word: short RSA keys and SHA-1 signatures pass every check above and are refused here. */
+/** OpenSSL decides last: short RSA keys and SHA-1 signatures pass all other checks and are refused here. */
 const checkServable = (files: MountedFiles, directory: string): void => {
   try {
     createSecureContext({ cert: files.certificate, key: files.key, ca: [] });
@@ -154,7 +154,7 @@ const checkServable = (files: MountedFiles, directory: string): void => {
   }
 };
 
-/** OpenSSL quotes a name that holds a comma, so that nobody smuggles a second one in. */
+/** OpenSSL quotes a name that contains a comma, so that it cannot pass for two names. */
 const dnsNamesOf = (leaf: X509Certificate): string[] =>
   [...(leaf.subjectAltName ?? '').matchAll(/(?:^|, )DNS:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map(
     (match) => match[1] ?? '',

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import forge from 'node-forge';
 
 /**
- * The only user of node-forge, and for issuing only: its record with verifying signatures is poor, so whatever has to
- * be verified goes through `node:crypto`. Keys are made there as well, off the event loop, and used there: a signature
- * by forge's own RSA, in JavaScript, takes ten times as long.
+ * The only file that uses node-forge, and only to issue certificates: node-forge has had flaws in verifying signatures,
+ * so everything that is verified goes through `node:crypto`. Keys are created and used there as well, off the event
+ * loop: a signature by forge's own RSA in JavaScript takes ten times as long.
  */
 
 /** A certificate and its key, both PEM. */
@@ -15,7 +15,7 @@ export interface Issued {
   readonly key: string;
 }
 
-/** From when, and for how many days of 24 hours. */
+/** Start and length of the validity, in days of 24 hours. */
 export interface Validity {
   /** The certificate is valid from five minutes before, for clocks that lag behind. */
   readonly now: Date;
@@ -28,12 +28,12 @@ export interface DevelopmentCertificates extends Issued {
 
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** X.520's upper bound of a common name; a longer name stands in the subject alternative name only. */
+/** X.520's upper bound of a common name; a longer name is put into the subject alternative name only. */
 const MAX_COMMON_NAME = 64;
 
 /**
- * A CA and one serving certificate under it, both valid equally long. The CA's key is forgotten, so nothing else can
- * ever be issued in its name: for another certificate, make another CA.
+ * Issues a CA and one serving certificate under it, with the same validity. The CA's key is discarded, so no other
+ * certificate can ever be issued by it: each further certificate needs a new CA.
  */
 export const issueDevelopmentCertificates = async ({
   dnsNames,
@@ -45,7 +45,7 @@ export const issueDevelopmentCertificates = async ({
   return { caCertificate: authority.certificate, ...leaf };
 };
 
-/** A CA; with `issuedBy` an intermediate one. `pathLength` is how many further CAs may stand below it. */
+/** Issues a CA; with `issuedBy` an intermediate one. `pathLength` is the number of further CAs allowed below it. */
 export const issueAuthority = ({
   commonName,
   pathLength = 0,
@@ -67,8 +67,8 @@ export const issueAuthority = ({
   });
 
 /**
- * A certificate for a server. `dnsNames` may hold IP addresses, which are entered as such: a client that dials an
- * address does not look at DNS names. Without an authority the certificate is self-signed.
+ * Issues a server certificate. IP addresses among `dnsNames` are entered as IP addresses, since clients that dial an
+ * address ignore DNS names. Without an authority the certificate is self-signed.
  */
 export const issueServingCertificate = ({
   authority,
@@ -98,7 +98,7 @@ const endEntity = [
 
 interface Order extends Validity {
   readonly commonName: string;
-  /** Left out: the certificate is signed with its own key. */
+  /** Absent: the certificate is signed with its own key. */
   readonly issuedBy: Issued | undefined;
   readonly extensions: readonly object[];
 }
@@ -129,7 +129,10 @@ const issue = async ({ commonName, issuedBy, extensions, now, days }: Order): Pr
   return { certificate: toUnixLines(forge.pki.certificateToPem(certificate)), key: keys.privateKey };
 };
 
-/** As forge takes a key: it asks for the signature of what it has just put into `tbsCertificate`. */
+/**
+ * A key in forge's interface that signs with `node:crypto`: forge asks for the signature of the `tbsCertificate` it
+ * just built.
+ */
 const openssl = (key: string, certificate: forge.pki.Certificate): forge.pki.rsa.PrivateKey => {
   const signature = (): string => {
     const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 };

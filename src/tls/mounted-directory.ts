@@ -9,18 +9,18 @@ export interface MountedFiles {
   readonly authority?: Buffer;
 }
 
-/** A second swap during one read is already rare (the kubelet writes at most once a sync), so five is plenty. */
+/** A second swap during one read is already rare (the kubelet writes at most once per sync), so five attempts suffice. */
 const ATTEMPTS = 5;
 
 /**
  * Reads key and certificate of a mounted Secret so that both belong to the same write.
  *
- * The kubelet puts every version of a Secret in a directory of its own and renames the link `..data` to it. Whoever
- * opens `tls.crt` and then `tls.key` through that link gets two versions if the rename falls in between (almost a
- * third of all reads, when tried in a loop). Here the link is resolved once, and every file is read from where it led.
- * If that directory is gone before the reading is done, the link is resolved anew.
+ * The kubelet puts every version of a Secret into a directory of its own and renames the link `..data` to it. Opening
+ * `tls.crt` and then `tls.key` through that link gives two versions if the rename happens in between (almost a third of
+ * all reads, when tried in a loop). Here the link is resolved once, and all files are read from its target. If that
+ * directory is gone before all files are read, the link is resolved again.
  *
- * A directory without `..data` (development) is read as it is.
+ * A directory without `..data` (development) is read directly.
  *
  * @throws MusterError `TLS_UNREADABLE` naming the file that is missing, unreadable or empty
  */
@@ -37,20 +37,20 @@ export const readMountedFiles = async (directory: string): Promise<MountedFiles>
 };
 
 const readVersion = async (directory: string, version: string): Promise<MountedFiles> => {
-  // One after the other: the same fault has the same message each time, however the reads would race.
+  // Read in sequence, so that the same fault always has the same message; concurrent reads could fail in any order.
   const certificate = await readRequired(directory, version, 'tls.crt');
   const key = await readRequired(directory, version, 'tls.key');
   const authority = await readOptional(directory, version, 'ca.crt');
   return authority === undefined ? { certificate, key } : { certificate, key, authority };
 };
 
-/** The directory that holds the files now; undefined for a `..data` whose target has just been removed. */
+/** The directory that contains the files now; undefined for a `..data` whose target has just been removed. */
 const resolveVersion = async (directory: string): Promise<string | undefined> => {
   const link = join(directory, '..data');
   try {
     return await realpath(link);
   } catch {
-    // Falling back to the plain directory while the link exists would bring the torn read back.
+    // Reading the plain directory while the link exists could again mix two versions.
     const isMount = await lstat(link).then(
       () => true,
       () => false,
@@ -70,7 +70,7 @@ const readRequired = async (directory: string, version: string, file: string): P
   return content;
 };
 
-/** cert-manager leaves `ca.crt` out, or empty, when the issuer does not tell its CA (ACME). */
+/** cert-manager omits `ca.crt`, or leaves it empty, when the issuer does not provide its CA (ACME). */
 const readOptional = async (
   directory: string,
   version: string,

@@ -7,39 +7,39 @@ import type { ServingPair } from './check.ts';
 
 export type MinimumTlsVersion = 'TLSv1.3' | 'TLSv1.2';
 
-/** What stays the same from one pair to the next. */
+/** TLS settings that stay the same when the pair is replaced. */
 export interface TlsChoices {
   readonly minVersion: MinimumTlsVersion;
-  /** PEM of the CA, or CAs, that issue the API server's client certificate. Left out: no client certificate is asked for. */
+  /** PEM of the CAs that issue the API server's client certificate. Absent: no client certificate is requested. */
   readonly clientCa?: string | Buffer;
 }
 
-/** The name in the client certificate that an API server presents, unless it was configured otherwise. */
+/** The name in the client certificate that an API server presents by default. */
 const DEFAULT_CLIENT_NAMES: readonly string[] = ['kube-apiserver'];
 
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** Forward secrecy and authenticated encryption only: no CBC, no RSA key exchange, no finite-field Diffie-Hellman. */
+/** Only forward secrecy and authenticated encryption: no CBC, no RSA key exchange, no finite-field Diffie-Hellman. */
 const TLS12_SUITES = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].flatMap((suite) => [
   `ECDHE-ECDSA-${suite}`,
   `ECDHE-RSA-${suite}`,
 ]);
 
 /**
- * A handshake is one or two round trips inside a cluster; who needs more than this holds a socket for nothing. Well
- * under the 10 s that an admission call may take at most by default, so that the slot is free again within one call.
+ * A handshake takes one or two round trips inside a cluster, so a client that needs longer only occupies a socket. Well
+ * below the 10 s of an admission call's default timeout, so that the slot is free again within one call.
  */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /**
  * Options for `https.createServer`, to be spread among those for HTTP.
  *
- * HTTP/1.1 is all that is offered in ALPN: the API server speaks it to webhooks well, and the attacks on HTTP/2 streams
- * find nothing here. Sessions are not resumed: the API server does not try, and a full handshake each time means that
- * a client certificate is verified each time.
+ * ALPN offers only HTTP/1.1: the API server supports it for webhooks, and attacks on HTTP/2 streams do not apply.
+ * Sessions are not resumed: the API server does not try to, and with a full handshake each client certificate is
+ * verified each time.
  *
- * @throws MusterError `TLS_UNREADABLE` when `clientCa` holds no certificate; OpenSSL would then trust the public roots
- *   or nobody, depending on how it is empty
+ * @throws MusterError `TLS_UNREADABLE` when `clientCa` contains no certificate; OpenSSL would then trust the public
+ * roots or nobody, depending on how it is empty
  */
 export const tlsServerOptions = ({ pair, ...choices }: TlsChoices & { readonly pair: ServingPair }) =>
   ({
@@ -50,11 +50,11 @@ export const tlsServerOptions = ({ pair, ...choices }: TlsChoices & { readonly p
   }) satisfies ServerOptions;
 
 /**
- * Serves `pair` on every connection from now on; the open ones keep what they have. `choices` must be the ones that
- * the server was created with: Node builds a context anew, and whatever is not said again falls back to its default
- * (TLS 1.2, public roots as client CAs).
+ * Serves `pair` on every new connection; open connections keep theirs. `choices` must be those that the server was
+ * created with: Node builds a new context, and every omitted option falls back to its default (TLS 1.2, public roots as
+ * client CAs).
  *
- * @throws whatever OpenSSL has against the pair; the server then goes on with the one it had
+ * @throws OpenSSL's error when it refuses the pair; the server then keeps the earlier one
  */
 export const applyPair = (
   server: Pick<Server, 'setSecureContext'>,
@@ -65,12 +65,12 @@ export const applyPair = (
 };
 
 /**
- * Whether the client of an established connection is one of those allowed to call. The handshake has verified the
- * certificate already; this compares its common name.
+ * Checks whether the client of an established connection is allowed to call. The handshake has already verified the
+ * certificate; this compares its common name.
  *
- * Ask once per connection (`secureConnection`), since reading the certificate costs more than a small review.
+ * Call it once per connection (`secureConnection`), since reading the certificate costs more than a small review.
  *
- * @returns the reason to refuse, or undefined when the client may go on. An empty list allows nobody.
+ * @returns the reason to refuse, or undefined when the client may call. An empty list allows nobody.
  */
 export const checkClientName = (
   socket: Pick<TLSSocket, 'authorized' | 'authorizationError' | 'getPeerCertificate'>,
@@ -79,7 +79,7 @@ export const checkClientName = (
   if (!socket.authorized) {
     return `the client certificate was not verified: ${messageOf(socket.authorizationError)}`;
   }
-  // A certificate may carry several common names: Node then gives a list, whatever its types say.
+  // A certificate may have several common names: Node then returns a list, contrary to its types.
   const name: unknown = socket.getPeerCertificate().subject?.CN;
   if (typeof name !== 'string') return 'the client certificate does not have exactly one common name';
   if (allowedNames.includes(name)) return undefined;

@@ -3,10 +3,10 @@ import { MusterError, messageOf } from '../errors.ts';
 import { checkDates, checkPair, type ServingPair, type PairExpectations } from './check.ts';
 import { readMountedFiles, type MountedFiles } from './mounted-directory.ts';
 
-/** What one look at the directory led to. */
+/** The result of one check of the directory. */
 export type ReloadResult = 'unchanged' | 'swapped' | 'rejected';
 
-/** As pino has it: fields first, then the sentence. */
+/** pino's interface: fields first, then the message. */
 export interface ReloadLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -14,35 +14,38 @@ export interface ReloadLog {
 
 export interface CertificateReloaderOptions {
   readonly directory: string;
-  /** What the API server calls: `<service>.<namespace>.svc`. */
+  /** The name that the API server dials: `<service>.<namespace>.svc`. */
   readonly serverName?: string;
   readonly now: () => Date;
   /**
-   * Milliseconds between two looks at the directory, whether or not the watch reported anything. Default 10 s: watches
-   * miss events on some file systems, and against the minute that a kubelet takes to mount a change, 10 s are little.
+   * Milliseconds between two checks of the directory, whether or not the watch reported anything. Default 10 s: watches
+   * miss events on some file systems, and a kubelet takes up to a minute to mount a change anyway.
    */
   readonly pollIntervalMs?: number;
-  /** Puts a new pair into service. If it throws, the old pair stays current. Not called for the first pair. */
+  /** Puts a new pair into service. If it throws, the old pair stays in service. Not called for the first pair. */
   readonly onSwap: (pair: ServingPair) => void;
-  /** Called once for each distinct fault, not at each look. Must not throw. */
+  /** Called once for each distinct fault, not at each check. Must not throw. */
   readonly onRejected?: (error: MusterError) => void;
-  /** Called after every look, for `muster_tls_reload_total{result}`. Must not throw. */
+  /** Called after every check, for `muster_tls_reload_total{result}`. Must not throw. */
   readonly onResult?: (result: ReloadResult) => void;
   readonly log: ReloadLog;
 }
 
 const DEFAULT_POLL_INTERVAL_MS = 10_000;
-/** A kubelet's swap is a burst of five or six events within some milliseconds; one look after it is enough. */
+/** A kubelet's swap causes five or six events within some milliseconds; one check (ms) after the burst is enough. */
 const DEBOUNCE_MS = 50;
-/** With less time left than this (ms) somebody has to renew the certificate by hand: whatever should have, has not. */
+/**
+ * With less validity left than this (ms) the automatic renewal has failed, and the certificate has to be renewed by
+ * hand.
+ */
 const SHORT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Keeps the certificate of a server up to date with a mounted Secret. The last good pair stays in service whatever
- * happens to the directory; a look never fails, it is counted.
+ * Keeps a server's certificate up to date with a mounted Secret. The last valid pair stays in service whatever happens
+ * to the directory; a failed check is counted and never throws.
  */
 export class CertificateReloader {
-  /** How many looks ended how, since the start. */
+  /** Number of checks by result, since the start. */
   readonly counts: Record<ReloadResult, number> = { unchanged: 0, swapped: 0, rejected: 0 };
 
   readonly #options: CertificateReloaderOptions;
@@ -51,7 +54,7 @@ export class CertificateReloader {
   #watcher: FSWatcher | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #debounceTimer: NodeJS.Timeout | undefined;
-  /** The looks, one after the other. */
+  /** The last queued check: checks run one after the other. */
   #tail: Promise<unknown> = Promise.resolve();
   #reported: string | undefined;
   #warnedOf: ServingPair | undefined;
@@ -61,9 +64,9 @@ export class CertificateReloader {
   }
 
   /**
-   * Loads the first pair, then keeps watch.
+   * Loads the first pair, then watches the directory.
    *
-   * @throws MusterError as `loadServingPair`, when there is no good pair; nothing is left running then
+   * @throws MusterError as `loadServingPair`, when there is no valid pair; nothing is left running then
    */
   async start(): Promise<ServingPair> {
     const { directory } = this.#options;
@@ -72,7 +75,7 @@ export class CertificateReloader {
     this.#warnOfEnd(pair);
     this.#running = true;
     this.#openWatch();
-    this.#lookSoon(); // for what changed between the reading and the watching
+    this.#lookSoon(); // for changes between the first read and the start of the watch
     this.#schedulePoll();
     return pair;
   }
@@ -83,19 +86,19 @@ export class CertificateReloader {
     return this.#current;
   }
 
-  /** Whether clients refuse the pair in service because it is out of date: a reason not to be ready. */
+  /** Whether the pair in service has expired, so that clients refuse it: the replica is then not ready. */
   expired(now: Date = this.#options.now()): boolean {
     return this.#current === undefined || now > this.#current.notAfter;
   }
 
-  /** Looks at the directory once more, after any look under way. */
+  /** Checks the directory once more, after any check in progress. */
   check(): Promise<ReloadResult> {
     const look = this.#tail.then(() => this.#look());
     this.#tail = look.catch(() => undefined);
     return look;
   }
 
-  /** Resolves when no look is under way and none will come. The current pair remains. */
+  /** Resolves when no check is in progress and none will follow. The current pair remains. */
   async stop(): Promise<void> {
     this.#running = false;
     clearTimeout(this.#pollTimer);
@@ -137,7 +140,7 @@ export class CertificateReloader {
     }
   }
 
-  /** Once for each pair, when its last day begins. */
+  /** Warns once for each pair, when less than a day of its validity is left. */
   #warnOfEnd(pair: ServingPair): void {
     const left = pair.notAfter.getTime() - this.#options.now().getTime();
     if (left >= SHORT_MS || pair === this.#warnedOf) return;
@@ -166,7 +169,7 @@ export class CertificateReloader {
   #schedulePoll(): void {
     const interval = this.#options.pollIntervalMs ?? DEFAULT_POLL_INTERVAL_MS;
     this.#pollTimer = setTimeout(() => {
-      // A watch dies silently with the directory it was opened on; a new one each time cannot.
+      // A watch ends silently with the directory it was opened on, so a new one is opened each time.
       this.#openWatch();
       void this.check().then(() => {
         if (this.#running) this.#schedulePoll();
@@ -180,7 +183,7 @@ export class CertificateReloader {
     this.#debounceTimer = setTimeout(() => void this.check(), DEBOUNCE_MS).unref();
   }
 
-  /** Watches the directory, not the files: those are links that never change themselves. Polling covers a failure. */
+  /** Watches the directory and not the files, which are links that never change themselves. Polling covers failures. */
   #openWatch(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
@@ -220,11 +223,11 @@ const asMusterError = (thrown: unknown, directory: string): MusterError =>
 export type { PairExpectations, ServingPair } from './check.ts';
 
 /**
- * Reads `tls.crt`, `tls.key` and, if it is there, `ca.crt` from a directory as the kubelet mounts a Secret, and checks
- * that a client which calls `serverName` now will accept them.
+ * Reads `tls.crt`, `tls.key` and, if it exists, `ca.crt` from a directory that the kubelet mounts for a Secret, and
+ * checks that a client that calls `serverName` now will accept them.
  *
  * @throws MusterError `TLS_UNREADABLE`, `TLS_MISMATCH`, `TLS_EXPIRED`, `TLS_NOT_YET_VALID`, `TLS_WRONG_NAME` or
- *   `TLS_CHAIN`; the message says which file and what, `fix` what to do
+ * `TLS_CHAIN`; the message names the file and the fault, `fix` the remedy
  */
 export const loadServingPair = async (
   directory: string,

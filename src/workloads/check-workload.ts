@@ -19,18 +19,18 @@ import { namesOf } from './pod-names.ts';
 import { marksOf } from './pod-origin.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
-/** What is wrong with a workload as a gang: what cannot work, and what works otherwise than it looks. */
+/** The verdict on a workload as a gang: faults that stop it, and warnings about fields with another effect than expected. */
 export interface WorkloadVerdict {
   readonly faults: readonly Fault[];
   readonly warnings: readonly string[];
 }
 
-/** A text is a warning. */
+/** Faults are objects, warnings are texts. */
 type Check = (workload: AskingWorkload) => readonly (Fault | string)[];
 
-/** What would be refused of each Pod as its controller makes it, by the rules of Pods. */
+/** Faults of the Pods that the controller will create, by the rules for Pods. */
 const podNames: Check = ({ object, kinds, by, templates }) => {
-  // One that is not known may make workloads of a kind that is.
+  // An unknown kind may create workloads of a known kind.
   if (by === undefined && kindAmong(known, object)?.gang !== 'never') {
     const field = keyed(`${templates[0]?.path}.metadata.labels`, LABEL_GANG);
     return [
@@ -45,7 +45,7 @@ const podNames: Check = ({ object, kinds, by, templates }) => {
   });
 };
 
-/** What of a workload waits for Pods that are gated until it is there as well. */
+/** Fields of a workload that make some Pods wait for other Pods, which are gated until the first exist. */
 function orderedStartOf({ by, templates }: AskingWorkload): readonly OrderedStart[] {
   if (by === undefined) return [];
   const ofTemplates = templates.flatMap(({ oneByOne }) =>
@@ -55,7 +55,7 @@ function orderedStartOf({ by, templates }: AskingWorkload): readonly OrderedStar
   return [...new Map(all.map((one) => [one.field, { ...one, field: placeIn(by, one.field) }])).values()];
 }
 
-/** Of two Pods and more, one that is made once another has a node, or is ready. */
+/** Faults of a gang of two or more Pods whose controller creates a Pod only after another one has a node or is ready. */
 const podsOneByOne: Check = (workload) => {
   const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 1), 0);
   if (count < 2) return [];
@@ -64,7 +64,7 @@ const podsOneByOne: Check = (workload) => {
   );
 };
 
-/** A minimum above the Pods that there are, or what is no number at all. */
+/** Faults of a minimum above the number of Pods, and of values that are no numbers. */
 const numbers: Check = ({ by }) => {
   if (by === undefined) return [];
   const reading = new WorkloadReading(by.workload);
@@ -74,11 +74,11 @@ const numbers: Check = ({ by }) => {
   );
 };
 
-/** What the kind says of fields that work otherwise than they look. */
+/** The kind's own warnings about fields with another effect than expected. */
 const ofKind: Check = ({ by }) =>
   by?.kind.warnings?.(by.workload).map(({ field, message }) => `${placeIn(by, field)}: ${message}`) ?? [];
 
-/** A group without Pods. It is not refused: a PodGang that somebody wrote himself may leave that group out. */
+/** Warns about groups without Pods. Not refused, since a user's own PodGang may leave such a group out. */
 const templatesWithoutLabel: Check = (workload) =>
   groupsWithoutLabel(workload).map(({ field, group }) => {
     const alone =
@@ -86,14 +86,14 @@ const templatesWithoutLabel: Check = (workload) =>
     return `${field}: the gang waits for Pods of ${quoted(group)}: give these the label as well${alone}`;
   });
 
-/** The groups of a gang whose template has no label, and so no Pods, and where that is missing. */
+/** Groups of a gang that get no Pods because their template lacks the label, with the place of the missing label. */
 export function groupsWithoutLabel({
   by,
 }: AskingWorkload): { readonly field: string; readonly group: string }[] {
   if (by === undefined || !isMultiTemplate(by.kind)) return [];
   const { workload, kind } = by;
   const all = templatesOf(workload, kind, new WorkloadReading(workload));
-  // A gang of a template alone does not wait for the others.
+  // When every labelled template is a gang of its own, no gang waits for other templates.
   if (!all.some(({ template }) => hasLabel(template) && !isPart(template))) return [];
   const { groups } = gangNumbers(workload, kind);
   return all.flatMap(({ template, path: at }, index) => {
@@ -103,7 +103,9 @@ export function groupsWithoutLabel({
   });
 }
 
-/** Numbers that cannot be read, for where nobody may read the workload. */
+/**
+ * Warns about an unreadable size annotation, which replaces the workload's numbers where Muster may not read the workload.
+ */
 const sizes: Check = ({ templates }) =>
   templates.flatMap(({ template, path: place }) => {
     const size = ownString(own(own(template, 'metadata'), 'annotations'), ANNOTATION_GANG_SIZE);
@@ -115,10 +117,10 @@ const sizes: Check = ({ templates }) =>
 const checks: readonly Check[] = [podNames, podsOneByOne, numbers, ofKind, templatesWithoutLabel, sizes];
 
 /**
- * What is wrong with a workload whose Pods ask for a gang by the label `muster.dev/gang` on their template; nothing of any
- * other object. One list for admission, `muster review` and `muster validate`.
- * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
- * @param before what is stored of it, without the label
+ * The verdict on a workload with the label `muster.dev/gang` on a Pod template; empty for any other object. Admission,
+ * `muster review` and `muster validate` use the same checks.
+ * @param kinds kinds whose Pods may form gangs; default: those of Muster
+ * @param before the stored workload, whose templates do not have the label yet
  */
 export function checkWorkload(
   object: JsonObject,

@@ -1,15 +1,15 @@
 import { fnv1a } from '../text/fnv1a.ts';
 
-/** Karmada stores no longer name of a component. */
+/** Longest name of a component that Karmada stores. */
 const LONGEST_COMPONENT_NAME = 32;
 
 /**
- * The names of components as Karmada takes them: at most 32 characters, no two alike. What is too long is cut, with a
- * hash of the whole in its place; the second of the same name gets its position. The same names always become the same.
+ * Names of components in Karmada's form: at most 32 characters and unique. A longer name is cut and gets a hash of the full
+ * name; the second component of a name gets its position. Equal input gives equal names.
  */
 export function componentNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
-  // Names that need no change keep their own, whatever stands before them.
+  // A name that fits stays unchanged, even when a cut name before it would be the same.
   const plain = new Set(names.filter((name) => name.length <= LONGEST_COMPONENT_NAME));
   return names.map((name, index) => {
     let unique = name.length <= LONGEST_COMPONENT_NAME ? name : cut(name, hashOf(name));

@@ -6,20 +6,20 @@ import { requirementsOf, type Requirements } from './pod-requirements.ts';
 import type { Template, TemplateKind } from './workload-kind.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
-/** A template of a workload, with a name that is unique in it and the number of Pods that must start together. */
+/** A template of a workload, with a unique name and the number of Pods that must start together. */
 export interface Component extends Template {
   readonly minAvailable: number;
   readonly requirements: Requirements | undefined;
 }
 
 /**
- * The templates of a workload: always in the order in which it has them, since what changed is found by position.
- * @throws MusterError WORKLOAD_INVALID with everything that is wrong
+ * The templates of a workload, in its order, since changes are matched by position.
+ * @throws MusterError WORKLOAD_INVALID with every fault
  */
 export function componentsOf(object: JsonObject, kind: TemplateKind): Component[] {
   const reading = new WorkloadReading(object);
   const components = readComponents(object, kind, reading);
-  // Without a Pod it would pass for what has none at all, and be copied to every cluster.
+  // A workload without Pods counts as an object without Pods, which Karmada copies to every cluster.
   if (components.length === 0 && !isObject(own(object, 'spec')))
     reading.wrongAt(['spec'], `is missing, and with it the Pods of the ${kind.kind}`);
   if (reading.wrongs.length > 0) {
@@ -32,7 +32,7 @@ export function componentsOf(object: JsonObject, kind: TemplateKind): Component[
   return components;
 }
 
-/** The same for whoever looks into `reading` himself at what is wrong. */
+/** {@link componentsOf} with faults reported to `reading`. */
 export function readComponents(
   object: JsonObject,
   kind: TemplateKind,
@@ -49,7 +49,7 @@ export function readComponents(
   }));
 }
 
-/** Where a kind has both ways, that of each template by itself counts. */
+/** For a kind with both `templates` and `single`, `templates` is used. */
 export const templatesOf = (
   object: JsonObject,
   { templates, single }: TemplateKind,
@@ -57,12 +57,13 @@ export const templatesOf = (
 ): readonly Template[] =>
   templates?.(object, reading) ?? (single === undefined ? [] : [single(object, reading)]);
 
-/** Whether a kind has several templates, or could have. */
+/** Whether a kind has or may have several templates. */
 export const isMultiTemplate = ({ templates }: TemplateKind): boolean => templates !== undefined;
 
 /**
- * The minimum of each template. A minimum of all together that is above the sum raises them in their order; one below it
- * lowers those that have none of their own, the last first: master and launcher come first, and are never spared.
+ * The minimum of each template. A total minimum above the sum raises the minimums in the order of the templates. A total
+ * minimum below the sum lowers those of templates without a minimum of their own, the last first: master and launcher are
+ * the first templates and are always needed.
  */
 function minimumsOf(
   templates: readonly Template[],
@@ -77,7 +78,7 @@ function minimumsOf(
     reading.wrongAt(minimum?.path ?? at, wrong);
     return replicas;
   });
-  // 0 is what a controller reads where nothing is written.
+  // Controllers take 0 as unset.
   const total = totalMinimum === undefined ? 0 : reading.countOf(totalMinimum, 0);
   if (totalMinimum === undefined || total === 0) return minimums;
   let missing = total - minimums.reduce((sum, one) => sum + one, 0);

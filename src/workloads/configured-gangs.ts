@@ -5,15 +5,15 @@ import { gangKinds } from './kinds.ts';
 import { SUCCEEDED } from './gang-numbers.ts';
 import { MAIN } from './single-template.ts';
 
-/** A kind of somebody else's whose Pods may be gangs, told of in the configuration. */
+/** A third party's kind from the configuration whose Pods may form gangs. */
 export interface ConfiguredWorkload extends ConfiguredKind {
   readonly plural?: string | undefined;
   readonly short?: string | undefined;
-  /** In which the kind's controller writes the workload and the template that a Pod is made from. */
+  /** Labels in which the kind's controller writes the names of the workload and of the Pod's template. */
   readonly labels: { readonly gang: string; readonly group?: string | undefined };
 }
 
-/** Those that Muster knows and those of the configuration. */
+/** Muster's kinds and the configured ones. */
 export const gangKindsWith = (configured: readonly ConfiguredWorkload[]): readonly GangKind[] =>
   configured.length === 0 ? gangKinds : [...gangKinds, ...configured.map(gangKindFrom)];
 
@@ -29,7 +29,7 @@ function gangKindFrom(told: ConfiguredWorkload): GangKind {
     controllers: [`${group}/${kind}`],
     read: (pod, { name, uid }) => {
       const workload = pod.label(labels.gang);
-      // Nobody knows here who writes them, and when: what is missing may still come.
+      // Which webhook or controller writes the labels, and when, is unknown, so a missing one may still be added.
       if (workload === undefined) return { late: labels.gang };
       if (workload !== name) return { differs: labels.gang };
       if (labels.group === undefined) return { name, uid, group: MAIN };

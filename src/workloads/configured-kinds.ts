@@ -15,7 +15,7 @@ interface ConfiguredTemplate {
   readonly minAvailable?: string | undefined;
 }
 
-/** A kind of somebody else's, told of in the configuration. */
+/** A third party's kind from the configuration. */
 export interface ConfiguredKind {
   readonly group: string;
   readonly version: string;
@@ -25,7 +25,7 @@ export interface ConfiguredKind {
   readonly minAvailable?: string | undefined;
 }
 
-/** Those of the configuration before those that Muster knows: what somebody says of a kind counts more. */
+/** The configured kinds before Muster's, so that a configured kind replaces Muster's own definition. */
 export const kindsWith = (configured: readonly ConfiguredKind[]): readonly WorkloadKind[] =>
   configured.length === 0 ? workloadKinds : [...configured.map(kindFrom), ...workloadKinds];
 
@@ -59,7 +59,7 @@ export function kindFrom({
           ? [{ as: 'alone', ...single, name: MAIN }]
           : [],
     ...(minAvailable !== undefined && { totalMinimum: minAvailable }),
-    // What nearly all who report a failure report it by.
+    // The signs by which nearly every workload that reports a failure does so.
     health: { phases: [{ path: 'status.phase', values: ['Failed'] }], conditions: ['Failed'] },
     status: {
       sums: ['replicas', 'readyReplicas', 'availableReplicas', 'active', 'succeeded', 'failed'],

@@ -4,15 +4,15 @@ import type { GangKind } from './kind.ts';
 import { gangKinds, kindAmong, kinds as known } from './kinds.ts';
 import { path, valueAt } from './path.ts';
 
-/** What controls the Pods of a workload: for most it is the workload itself. */
+/** The workload that controls the Pods of an object: usually the object itself, else one that its controller creates. */
 export interface Controlling {
   readonly workload: JsonObject;
   readonly kind: GangKind;
-  /** Where the `spec` of `workload` stands in the object that was given: `spec`, or `spec.jobTemplate.spec`. */
+  /** Path of the workload's `spec` in the object: `spec`, or `spec.jobTemplate.spec`. */
   readonly spec: string;
 }
 
-/** The workloads by which Pods of an object are marked, the first for most of them. */
+/** The workloads that control an object's Pods; the first controls most of them. */
 export function controllersFor(object: JsonObject, kinds: readonly GangKind[] = gangKinds): Controlling[] {
   const children = kindAmong(known, object)?.children;
   if (children === undefined) {
@@ -32,11 +32,11 @@ export function controllersFor(object: JsonObject, kinds: readonly GangKind[] = 
   });
 }
 
-/** The one for most of them. */
+/** The workload that controls most of an object's Pods. */
 export const controlling = (object: JsonObject, kinds?: readonly GangKind[]): Controlling | undefined =>
   controllersFor(object, kinds)[0];
 
-/** Where a field of the workload stands in the object that was given. */
+/** Path in the object of a field of the workload. */
 export const placeIn = ({ spec }: Controlling, field: string): string =>
   field.replace(/^spec(?![\w-])/, spec);
 

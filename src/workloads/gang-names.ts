@@ -1,13 +1,13 @@
 import { isDnsLabel, isLabelValue, MAX_LABEL_VALUE } from '../k8s/name-syntax.ts';
 
-/** Between the name of a workload and that of a part of it. A name that has it, or a dot, is cut and hashed. */
+/** Separates the names of a workload and its part. A name that contains it or a dot is cut and hashed. */
 const PART = '--';
 
 /**
- * The name of the gang of a workload, or of a part of it: `job-train`, `jobset-train--worker`. What is too long or no DNS
- * label becomes `job--<as much of it as there is room for>-<hash>`. The same workload always has the same name, and two
- * never share one: no kind has a dash in it, and what is written out has no `--` of its own. Names with dots are hashed,
- * too, since schedulers' objects are called `<gang>.<group>`.
+ * The name of the gang of a workload or of its part: `job-train`, `jobset-train--worker`. A name that is too long or no DNS
+ * label becomes `job--<as much of the name as fits>-<hash>`. The same workload always gets the same name, and two workloads
+ * never share one: kinds have no dash, and names that are kept in full have no `--`. Names with dots are hashed too, since
+ * schedulers' objects are named `<gang>.<group>`.
  */
 export function gangName(kind: string, name: string, part?: string): string {
   const parts = part === undefined ? [name] : [name, part];
@@ -17,13 +17,13 @@ export function gangName(kind: string, name: string, part?: string): string {
   return cut(`${kind}${PART}`, parts.join('-'), hashOf(JSON.stringify(parts)));
 }
 
-/** Whether the gang of a workload, or of some part of it, may be called so. */
+/** Whether the gang of a workload, or of one of its parts, may have this name. */
 export function maybeGangName(gang: string, kind: string, name: string): boolean {
   const whole = gangName(kind, name);
   return gang === whole || gang.startsWith(`${whole}${PART}`) || gang.startsWith(`${kind}${PART}`);
 }
 
-/** The name of a group: as the workload calls it, where that can be the value of a label. */
+/** The name of a group: the workload's own name for it when that is a label value, else one with a hash. */
 export const groupName = (name: string): string => (isLabelValue(name) ? name : cut('', name, hashOf(name)));
 
 function cut(before: string, name: string, hash: string): string {
@@ -40,7 +40,7 @@ function cut(before: string, name: string, hash: string): string {
 const OFFSET = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
 
-/** FNV-1a of 64 bits: of a million names the chance that two are the same is one in thirty million. */
+/** 64-bit FNV-1a: among a million names, the chance that two have the same hash is one in thirty million. */
 function hashOf(text: string): string {
   let hash = OFFSET;
   for (let index = 0; index < text.length; index += 1) {

@@ -8,38 +8,38 @@ import { MAIN } from './single-template.ts';
 import { valueAt, path } from './path.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
-/** A group as a workload asks for it. */
+/** Numbers of a group in a workload. */
 export interface GroupNumbers {
   readonly name: string;
   readonly minReplicas: number;
   readonly replicas: number;
-  /** How many of them are still to run, where that is less. */
+  /** Pods that still have to run; less than `replicas` when some have succeeded. */
   readonly left: number;
-  /** How many Pods are to succeed in all; absent: as many as run at a time. */
+  /** Pods that have to succeed in total. Absent: `replicas`. */
   readonly completions?: number;
 }
 
-/** For which gangs there are Pod templates with the label. */
+/** The gangs for which a Pod template has the label. */
 export interface AskedGangs {
-  /** One of the whole workload. */
+  /** Whether there is a gang of the whole workload. */
   readonly whole: boolean;
   readonly parts: readonly string[];
-  /** One for each number below this, as parts. */
+  /** Number of gangs that are numbered from 0, each a part. */
   readonly numbered: number;
 }
 
-/** What a workload says of its gangs, each of which has these numbers. */
+/** The numbers of a workload's gangs, the same for each of them. */
 export interface GangNumbers {
   readonly groups: readonly GroupNumbers[];
   readonly suspended: boolean;
   readonly asked: AskedGangs;
-  /** How it ended; undefined where it has not, or never does. */
+  /** How the workload ended; undefined while it has not, and for kinds that never end. */
   readonly ended: 'Succeeded' | 'Failed' | undefined;
-  /** Why its numbers cannot be told. */
+  /** Why the numbers cannot be read. */
   readonly wrong?: string;
 }
 
-/** Reads a workload, its status included. Never throws: what is wrong is said. */
+/** Reads a workload with its status. Never throws: a fault is returned in `wrong`. */
 export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
   const told = {
     suspended: isSuspended(workload, kind),
@@ -54,10 +54,10 @@ export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
   }
 }
 
-/** More are not looked through: their gangs are taken for asked for. */
+/** Above this number of gangs their names are not compared, and every name is accepted. */
 const MANY = 5_000;
 
-/** Whether Pods of this gang may still come from the templates of its workload. */
+/** Whether the workload's templates may still create Pods of this gang. */
 export function asksFor(
   { asked: { whole, parts, numbered } }: Pick<GangNumbers, 'asked'>,
   { short }: GangKind,
@@ -70,7 +70,7 @@ export function asksFor(
   return Array.from({ length: numbered }, (_, at) => String(at)).some((part) => is(part));
 }
 
-/** The groups of one gang: all of the workload, or those of a part. */
+/** The groups of one gang: of the whole workload, or of a part. */
 export const groupsOfPart = (
   { groups }: Pick<GangNumbers, 'groups'>,
   { partIsGroup }: Pick<GangKind, 'partIsGroup'>,
@@ -78,12 +78,12 @@ export const groupsOfPart = (
 ): readonly GroupNumbers[] =>
   part !== undefined && partIsGroup === true ? groups.filter(({ name }) => name === groupName(part)) : groups;
 
-/** Whether there is no Pod to wait for, at `replicas: 0` and the like: no PodGang is made until there is one. */
+/** Whether the workload has no Pods to wait for, as with `replicas: 0`: it gets no PodGang until it has. */
 export const isIdle = ({ groups, asked, wrong }: GangNumbers, { gangs }: Pick<GangKind, 'gangs'>): boolean =>
   wrong === undefined &&
   (gangs === undefined ? groups.every(({ minReplicas }) => minReplicas === 0) : asked.numbered === 0);
 
-/** The groups of the Pods that are made from the templates of a workload. */
+/** Group names by Pod template. */
 export function groupsByTemplate(workload: JsonObject, kind: GangKind): ReadonlyMap<JsonObject, string> {
   const all = templatesOf(workload, kind, new WorkloadReading(workload));
   const group = (name: string): string => (isMultiTemplate(kind) ? name : MAIN);
@@ -94,7 +94,7 @@ export function groupsByTemplate(workload: JsonObject, kind: GangKind): Readonly
 
 function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
   const reading = new WorkloadReading(workload);
-  // Components have names that Karmada can store; the Pods' labels have those of the templates.
+  // Component names are shortened for Karmada; the labels of Pods have the templates' own names.
   const names = templatesOf(workload, kind, reading).map(({ name }) => name);
   return componentsOf(workload, kind).map(({ replicas: counted, minAvailable }, index) => {
     const name = isMultiTemplate(kind) ? groupName(names[index] ?? '') : MAIN;
@@ -102,7 +102,7 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
     return {
       name,
       replicas,
-      // Of a workload that is many gangs, each is one whole.
+      // In a workload of several gangs, each gang needs all of its Pods unless the kind has a minimum.
       minReplicas:
         kind.pods === undefined ? minAvailable : (kind.minimum?.(name, replicas, reading) ?? replicas),
       left: kind.left?.(replicas, reading) ?? replicas,
@@ -113,7 +113,7 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
 
 function askedBy(workload: JsonObject, kind: GangKind): AskedGangs {
   const reading = new WorkloadReading(workload);
-  // What keeps its templates elsewhere is taken for one that asks.
+  // A template that is kept in another object is assumed to have the label.
   const asking = templatesOf(workload, kind, reading).filter(
     ({ template }) => template === undefined || hasLabel(template),
   );
@@ -128,7 +128,7 @@ const isSuspended = (workload: JsonObject, { suspend }: GangKind): boolean =>
   own(own(workload, 'spec'), 'suspend') === true ||
   (suspend !== undefined && valueAt(workload, path(suspend)) === true);
 
-// A Job says so before the last of its Pods are gone:
+// A Job sets SuccessCriteriaMet or FailureTarget before the last of its Pods are gone:
 // https://kubernetes.io/docs/concepts/workloads/controllers/job/#termination-of-job-pods
 export const SUCCEEDED = ['Complete', 'Completed', 'Succeeded', 'SuccessCriteriaMet'];
 const FAILED = ['Failed', 'FailureTarget'];

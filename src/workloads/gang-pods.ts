@@ -12,15 +12,15 @@ import { namesAsLabels, namesOf } from './pod-names.ts';
 import { marksOf } from './pod-origin.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
-/** The PodGangs that Muster makes of a workload, the first of those that it numbers, and their Pods as they are admitted. */
+/** The PodGangs that Muster makes for a workload, only the first of numbered ones, and their Pods as admitted. */
 export interface GangPods {
   readonly gangs: readonly JsonObject[];
   readonly pods: readonly { readonly pod: JsonObject; readonly count: number }[];
 }
 
 /**
- * What comes of a workload whose Pods ask for a gang by the label `muster.dev/gang`; undefined of any other object.
- * @param namespace of a workload that names none
+ * The gangs and Pods of a workload with the label `muster.dev/gang` on a Pod template; undefined for any other object.
+ * @param namespace default for a workload without a namespace
  */
 export function gangPodsOf(
   object: JsonObject,

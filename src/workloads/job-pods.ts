@@ -4,13 +4,13 @@ import type { FieldWarning } from './kind.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
-/** So many at a time, but no more than are left to complete. @param spec where that of the Job stands */
+/** A Job's Pods: its parallelism, limited to the remaining completions. @param spec path of the Job's spec */
 export const jobPods = (reading: WorkloadReading, spec: Path): number => {
   const parallelism = reading.count([...spec, 'parallelism'], 1);
   return Math.min(parallelism, reading.count([...spec, 'completions'], parallelism));
 };
 
-/** {@link jobPods} in Lua. */
+/** Lua version of {@link jobPods}. */
 export const JOB_PODS_LUA = `
 local function jobPods(root, spec)
   local parallelism = count(root, joined(spec, { "parallelism" }), 1)
@@ -18,7 +18,7 @@ local function jobPods(root, spec)
 end
 `;
 
-/** What of a Job's `spec` works otherwise than it looks. @param place where it stands */
+/** Warnings about fields of a Job's `spec` with another effect than expected. @param place path of the spec */
 export function jobWarnings(spec: Json | undefined, place: string): FieldWarning[] {
   const unheard = (field: string): FieldWarning => ({
     field: `${place}.${field}`,
@@ -26,7 +26,7 @@ export function jobWarnings(spec: Json | undefined, place: string): FieldWarning
   });
   const [most, all] = [own(spec, 'parallelism'), own(spec, 'completions')];
   return [
-    // A Job makes no more Pods than are left to complete.
+    // A Job creates no more Pods than it has completions left.
     ...(typeof most === 'number' && typeof all === 'number' && most > all
       ? [
           {
@@ -35,7 +35,7 @@ export function jobWarnings(spec: Json | undefined, place: string): FieldWarning
           },
         ]
       : []),
-    // A PodGroup of Kubernetes: the Job's own (WorkloadWithJob), or the one that its template names.
+    // Kubernetes' PodGroup: the Job's own (WorkloadWithJob), or the one that its template names.
     ...(own(spec, 'scheduling') === undefined ? [] : [unheard('scheduling')]),
     ...(own(own(own(spec, 'template'), 'spec'), 'schedulingGroup') === undefined
       ? []

@@ -5,35 +5,35 @@ import type { FleetTerms, TemplateKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /**
- * All that Muster knows of one kind of workload. Each is one file of `kinds/` and one line of the registry
- * ({@link kinds}); rights, webhook rules, the tables of the documentation and what fleets are told are made from it.
+ * Everything that Muster knows about one kind of workload. Each kind is one file of `kinds/` and one line of the registry
+ * ({@link kinds}). Rights, webhook rules, tables of the documentation and the answers to Karmada are made from it.
  */
 export interface Kind extends TemplateKind {
-  /** The resource: `jobs`. */
+  /** Plural resource name, such as `jobs`. */
   readonly plural: string;
-  /** Its objects have no namespace. */
+  /** Set when objects of the kind have no namespace. */
   readonly clusterScoped?: true;
-  /** What its controller makes of it, where that controls the Pods; the first controls most of them. */
+  /** Objects that the kind's controller creates, when these control the Pods; the first controls most of the Pods. */
   readonly children?: readonly Child[];
-  /** The host name that its controller gives to the first Pod of the template at `path`. */
+  /** Host name that the kind's controller gives to the first Pod of the template at `path`. */
   readonly hostOf?: (workload: JsonObject, path: string) => Host | undefined;
-  /** How its Pods are a gang by the label `muster.dev/gang`; `never`: it controls Pods that cannot be one. */
+  /** How Pods of the kind form gangs by the label `muster.dev/gang`; `never`: they cannot form one. */
   readonly gang?: GangTerms | 'never';
-  /** What several clusters are told of it; absent: Karmada does not ask. */
+  /** Facts for fleets of several clusters. Absent: Karmada does not ask Muster about the kind. */
   readonly fleet?: FleetTerms;
 }
 
-/** A kind that controls Pods of gangs, as those see it who place Pods. */
+/** A kind whose Pods may form gangs, with its GangTerms at the top level. */
 export type GangKind = Omit<Kind, 'gang' | 'fleet'> & GangTerms;
 
-/** An object that a controller makes of a workload. */
+/** An object that a workload's controller creates. */
 export interface Child {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Of its name; what is not known yet is taken for known. */
+  /** End of the object's name, after the workload's name; a placeholder when it is unpredictable. */
   readonly suffix: string;
-  /** Where its spec stands; of a Job, `template` where nothing but its Pod template does. */
+  /** Path of the object's spec in the workload; with `template`, path of a Job's Pod template. */
   readonly spec: string;
   readonly template?: true;
 }
@@ -43,7 +43,7 @@ export interface Host {
   readonly subdomain?: string | undefined;
 }
 
-/** What a Pod says of itself. */
+/** Metadata of a Pod from which Muster derives the gang of the Pod. */
 export interface PodMarks {
   label(key: string): string | undefined;
   annotation(key: string): string | undefined;
@@ -51,7 +51,7 @@ export interface PodMarks {
   readonly controller: PodController | undefined;
 }
 
-/** What the labels of a Pod say, beside who controls it. */
+/** Result of reading a Pod's labels: its workload and group, or why they are unknown. */
 export type PodReading =
   | {
       readonly name: string;
@@ -59,67 +59,69 @@ export type PodReading =
       readonly group: string;
       readonly part?: string;
     }
-  /** A label that another webhook still adds. */
+  /** A label that another webhook has still to add. */
   | { readonly late: string }
-  /** A label that says something else than the owner reference. */
+  /** A label that contradicts the owner reference. */
   | { readonly differs: string };
 
-/** How the controller of a kind marks a Pod: for previews and for tests. */
+/** Metadata that a kind's controller gives a Pod, for previews and tests. */
 export interface MadePod {
   readonly labels: Readonly<Record<string, string>>;
   readonly controller: Omit<PodController, 'uid'>;
   readonly name?: string;
 }
 
-/** A field by which some Pods of a gang wait for others of it, and what to do about it. */
+/** A field that makes some Pods of a gang wait for others, and how to change it. */
 export interface OrderedStart {
   readonly field: string;
   readonly value: Json | undefined;
   readonly advice: string;
 }
 
-/** How the Pods of a workload are replaced when its template changes. A fault: in a way that stops a gang for ever. */
+/** How the Pods of a workload are replaced when its template changes. A fault: in a way that blocks a gang for ever. */
 export type Replacement = 'together' | 'by hand' | Fault;
 
-/** How the Pods of one kind of workload tell which gang and group they are of, and what their gangs are. */
+/** How Pods of a kind show their gang and group, and the numbers of these gangs. */
 export interface GangTerms {
-  /** As the names of its gangs begin, and as people call it: lower-case letters and digits. */
+  /** Beginning of the names of the kind's gangs, and the kind's name in messages: lower-case letters and digits. */
   readonly short: string;
-  /** In which it is served where the API server does not have `version`: operators of a kind differ in it. */
+  /** API version to use when the API server does not serve `version`, since operators of the same kind differ in it. */
   readonly otherVersion?: string;
-  /** Told of in the configuration: no right of the manifests is for it. */
+  /** Set for a kind from the configuration, for which the manifests contain no rights. */
   readonly configured?: true;
-  /** Who may control its Pods: `batch/Job`. */
+  /** Group and kind of the objects that may control Pods of the kind, such as `batch/Job`. */
   readonly controllers: readonly string[];
-  /** The label by which its Pods are told from others of the same controller. Absent: all the rest are its own. */
+  /**
+   * Label that distinguishes its Pods from other Pods of the same controller. Absent: all Pods that no other kind claims.
+   */
   readonly marked?: string;
   readonly read: (pod: PodMarks, controller: PodController) => PodReading;
   readonly mark: (workload: string, group: string, part: string | undefined) => MadePod;
-  /** A part of a workload has the one group of its name; absent: where there are parts, each has all groups. */
+  /** Whether a part of a workload has a single group, with the part's name. Absent: each part has all groups. */
   readonly partIsGroup?: true;
-  /** How many Pods a group of one gang has, where that is not what its templates count. */
+  /** Pods of a group in one gang, when that is not the template's count. */
   readonly pods?: (group: string, told: number, reading: WorkloadReading) => number;
-  /** How many of these must start together, where that is not all. */
+  /** How many of these Pods must start together. Absent: all. */
   readonly minimum?: (group: string, pods: number, reading: WorkloadReading) => number;
-  /** Of a workload that is many gangs, one for each number below this: how many. */
+  /** Number of gangs of a workload that has several, numbered from 0. */
   readonly gangs?: (reading: WorkloadReading) => number;
-  /** The same as `pods` for a gang that is still to form, where some of the work may be done already. */
+  /** Pods that a gang still has to start, when some of the work may be done already. */
   readonly left?: (told: number, reading: WorkloadReading) => number;
-  /** How many Pods of a group are to succeed in all, where that is not as many as run at a time. */
+  /** Pods of a group that have to succeed in total. Absent: as many as run at a time. */
   readonly completions?: (group: string, reading: WorkloadReading) => number;
-  /** Where it is suspended, beside `spec.suspend`. */
+  /** Path of a field that suspends the workload, besides `spec.suspend`. */
   readonly suspend?: string;
-  /** Where its status has the phase that says how it ended, and those of success; absent: conditions say it. */
+  /** Path of the phase in the workload's status, and the phases of success. Absent: only conditions show how it ended. */
   readonly phase?: { readonly path: string; readonly succeeded: readonly string[] };
-  /** What makes some Pods of a gang only once others are ready or have nodes, beside `oneByOne` of its templates. */
+  /** Fields that make some Pods of a gang wait until others are ready or have nodes, besides `oneByOne` of its templates. */
   readonly orderedStart?: (workload: JsonObject) => readonly OrderedStart[];
-  /** Absent: by hand. @param pods of its first template */
+  /** How a workload's Pods are replaced. Absent: by hand. @param pods number of Pods of the first template */
   readonly replaces?: (workload: JsonObject, pods: number) => Replacement;
-  /** What `review` and admission say of a workload that is let in. */
+  /** Warnings of `muster review` and of admission for a valid workload. */
   readonly warnings?: (workload: JsonObject) => readonly FieldWarning[];
 }
 
-/** A field of the workload, and what is said of it. */
+/** A field of a workload with a warning about it. */
 export interface FieldWarning {
   readonly field: string;
   readonly message: string;

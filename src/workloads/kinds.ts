@@ -21,8 +21,8 @@ import { volcanoJob } from './kinds/volcano.ts';
 import { titleOf, type TemplateKind, type WorkloadKind } from './workload-kind.ts';
 
 /**
- * The kinds that Muster knows by itself. Of several whose Pods the same controller may control, the first whose label a Pod
- * has counts: a JobSet and an MPIJob make Jobs, so a Job comes after them.
+ * Muster's own kinds. When several kinds may have the same controller, the first one whose label the Pod has is used: a
+ * JobSet and an MPIJob create Jobs, so a Job comes after them.
  */
 export const kinds: readonly Kind[] = [
   podGang,
@@ -43,20 +43,20 @@ export const kinds: readonly Kind[] = [
   ...[daemonSet, replicationController, podTemplate],
 ];
 
-/** A kind by itself, without what belongs to gangs and fleets. */
+/** A kind without its GangTerms and FleetTerms. */
 const bare = ({ gang: _, fleet: __, ...rest }: Kind): Omit<Kind, 'gang' | 'fleet'> => rest;
 
-/** Those whose Pods may be gangs by the label `muster.dev/gang` alone. */
+/** Kinds whose Pods may form gangs by the label `muster.dev/gang` alone. */
 export const gangKinds: readonly GangKind[] = kinds.flatMap((kind) =>
   isGang(kind.gang) ? [{ ...bare(kind), ...kind.gang }] : [],
 );
 
-/** Those that Karmada may ask about. */
+/** Kinds that Karmada may ask about. */
 export const workloadKinds: readonly WorkloadKind[] = kinds.flatMap((kind) =>
   kind.fleet === undefined ? [] : [{ ...bare(kind), ...kind.fleet }],
 );
 
-/** Those whose Pod templates are known. */
+/** Kinds with known Pod templates. */
 export const templateKinds: readonly Kind[] = kinds.filter(
   ({ templates, single }) => templates !== undefined || single !== undefined,
 );
@@ -65,7 +65,7 @@ function isGang(gang: Kind['gang']): gang is GangTerms {
   return gang !== undefined && gang !== 'never';
 }
 
-/** The kind by which the PodGang of an origin was made. */
+/** The kind of the workload that a PodGang was made for. */
 export const gangKindOf = (short: string, known: readonly GangKind[] = gangKinds): GangKind | undefined =>
   known.find((one) => one.short === short);
 
@@ -74,7 +74,7 @@ export const kindOf = (
   known: readonly WorkloadKind[] = workloadKinds,
 ): WorkloadKind | undefined => kindAmong(known, object);
 
-/** The kind of an object. Versions of a kind differ in other things than its templates. */
+/** The kind of an object, regardless of its version: versions of a kind do not differ in their templates. */
 export function kindAmong<K extends TemplateKind>(known: readonly K[], object: JsonObject): K | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
   const { group } = parseGroupVersion(apiVersion);
@@ -97,6 +97,6 @@ export function knownKindOf(
   );
 }
 
-/** Whether the gang of a workload, `job/train` or `job`, has as its minimum what is left to be done. */
+/** Whether the minimum of the workload's gang (`job/train` or `job`) is the work that is left. */
 export const countsWhatIsLeft = (workload = ''): boolean =>
   gangKindOf(workload.split('/', 1)[0] ?? '')?.left !== undefined;

@@ -5,14 +5,16 @@ import type { AskingWorkload } from './asking-workload.ts';
 import { gangNumbers } from './gang-numbers.ts';
 
 /**
- * A workload that has Pods when its template gets the label: these are not of the gang, which waits for as many new ones.
- * @param before as it was without the label. A text is a warning
+ * Findings for a workload that has Pods when its template gets the label: these Pods are not in the gang, which waits for as
+ * many new ones.
+ * @param before the workload without the label
+ * @returns faults as objects, warnings as texts
  */
 export function labelAdded(workload: AskingWorkload, before: JsonObject): readonly (Fault | string)[] {
   const { by, object, templates } = workload;
-  // What makes others makes new ones of the new template.
+  // An object that creates workloads creates new ones from the changed template.
   if (by === undefined || by.workload !== object) return [];
-  // Said already, of a field that stands for it.
+  // PodsOneByOne has already been reported.
   if (templates.some(({ oneByOne }) => oneByOne !== undefined)) return [];
   if (!hasPods(by.kind, before) || !hasPods(by.kind, object)) return [];
   const replaced = by.kind.replaces?.(object, templates[0]?.pods ?? 1) ?? 'by hand';

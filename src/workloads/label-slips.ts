@@ -14,7 +14,7 @@ import { keyed, printable, quoted } from '../text/printable.ts';
 import { valueAt, type Path } from './path.ts';
 import type { PodTemplate } from './pod-templates.ts';
 
-/** What may be wrong with a key, and what mends it. */
+/** Mistakes in a key, with the way to correct them. */
 export const labelSlips = {
   LabelMisspelt: {
     says: 'is no label that Muster reads',
@@ -36,20 +36,20 @@ export const labelSlips = {
   },
 } as const;
 
-/** A slip in one object, where in it, and what is particular to it. */
+/** A mistake in one object, with its place and the key. */
 export interface LabelSlip {
   readonly rule: keyof typeof labelSlips;
   readonly path: string;
   readonly about: string;
 }
 
-/** As one line, for whoever can say no more than that. */
+/** One line of text for a mistake. */
 export function slipText({ rule, path, about }: LabelSlip): string {
   const { says, fix } = labelSlips[rule];
   return `${printable(path)}: ${printable(about)}: ${says}; ${fix} [${rule}]`;
 }
 
-/** By which a Pod is of a gang, or of a backend. */
+/** Labels that make a Pod a member of a gang or choose its backend. */
 const POD_LABELS = [
   LABEL_POD_GANG,
   LABEL_POD_CLIQUE,
@@ -58,10 +58,10 @@ const POD_LABELS = [
   LABEL_GANG,
   MARK_GANG_PER,
 ];
-/** Those without which it is of none. */
+/** Labels without which a Pod is in no gang. */
 const MEMBERSHIP = [LABEL_POD_GANG, LABEL_POD_CLIQUE, LABEL_GANG];
 
-/** Of the metadata of a Pod or of a Pod template. */
+/** Mistakes in the metadata of a Pod or a Pod template. */
 export function podSlips(metadata: Json | undefined, path: string): LabelSlip[] {
   const [labels, annotations] = [keysOf(metadata, 'labels'), keysOf(metadata, 'annotations')];
   const misspelt = labels.flatMap((key): LabelSlip[] => {
@@ -80,7 +80,7 @@ export function podSlips(metadata: Json | undefined, path: string): LabelSlip[] 
   return [...misspelt, ...misplaced, ...ownKeySlips(metadata, path).filter((slip) => !told.has(slip.path))];
 }
 
-/** Keys with Muster's own prefix, wherever it is written: those that nobody reads, or not there. */
+/** Keys with Muster's own prefix that Muster does not read, or not as this kind of key. */
 export function ownKeySlips(metadata: Json | undefined, path: string): LabelSlip[] {
   return (['labels', 'annotations'] as const).flatMap((map) =>
     keysOf(metadata, map).flatMap((key): LabelSlip[] => {
@@ -89,14 +89,14 @@ export function ownKeySlips(metadata: Json | undefined, path: string): LabelSlip
       const as = Object.hasOwn(ownKeys, key) ? ownKeys[key] : undefined;
       if (as === 'annotation' && map === 'labels')
         return [{ rule: 'AnnotationAsLabel', path: place, about: key }];
-      // A label where no Pod is concerned is told of by those who know what its Pods have.
+      // A misplaced label is reported by `podSlips` and `workloadSlips`, which know the labels of the Pods.
       if (as !== undefined) return [];
       return [{ rule: 'KeyUnknown', path: place, about: meaning(key, nearestOwn(key)) }];
     }),
   );
 }
 
-/** Of the metadata of a PodGang: the one label that is read of it, and Muster's own keys. */
+/** Mistakes in the metadata of a PodGang: its only label that Muster reads, and keys with Muster's own prefix. */
 export function gangSlips(metadata: Json | undefined, path: string): LabelSlip[] {
   const labels = keysOf(metadata, 'labels');
   const misspelt = labels.flatMap((key): LabelSlip[] => {
@@ -114,7 +114,7 @@ export function gangSlips(metadata: Json | undefined, path: string): LabelSlip[]
   ];
 }
 
-/** By the last part of the name: the prefix, which all have, would make any two of them near. */
+/** Compares only the name: the prefix, which all keys have, would make any two keys similar. */
 function nearestOwn(key: string): string | undefined {
   const names = Object.keys(ownKeys).map((one) => one.slice(MUSTER_PREFIX.length));
   const near = nearestKey(key.slice(MUSTER_PREFIX.length), names);
@@ -122,8 +122,8 @@ function nearestOwn(key: string): string | undefined {
 }
 
 /**
- * Of a workload, where its Pods get no label of it: its own labels and annotations, and those of what stands between it and a
- * template (the Job of a CronJob, of a JobSet).
+ * Mistakes in the labels and annotations of a workload, and of objects between it and a template (the Job of a CronJob or a
+ * JobSet), when the Pods do not get the label.
  */
 function workloadSlips(object: JsonObject, templates: readonly PodTemplate[]): LabelSlip[] {
   const labels = templates.map(({ template }) => keysOf(own(template, 'metadata'), 'labels'));
@@ -145,17 +145,17 @@ function workloadSlips(object: JsonObject, templates: readonly PodTemplate[]): L
   });
 }
 
-/** All slips in the keys of one workload. */
+/** All mistakes in the keys of one workload. */
 export const slipsOfWorkload = (object: JsonObject, templates: readonly PodTemplate[]): LabelSlip[] => [
   ...templates.flatMap(({ template, path }) => podSlips(own(template, 'metadata'), `${path}.metadata`)),
   ...workloadSlips(object, templates),
 ];
 
-/** `spec.jobTemplate` of `spec.jobTemplate.spec.template`: what has metadata of its own. */
+/** Paths of the objects with metadata around a template: `spec.jobTemplate` for `spec.jobTemplate.spec.template`. */
 const above = (path: string): string[] =>
   [...path.matchAll(/\.spec(?=\.|$)/g)].flatMap(({ index }) => (index > 0 ? [path.slice(0, index)] : []));
 
-/** A place as templates have it, step by step. */
+/** Splits the path of a template into steps. */
 const stepsOf = (place: string): Path =>
   [...place.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, inside, plain = '']) =>
     inside === undefined ? plain : /^\d+$/.test(inside) ? Number(inside) : inside,
@@ -169,19 +169,19 @@ const keysOf = (metadata: Json | undefined, map: 'labels' | 'annotations'): stri
 const meaning = (key: string, meant: string | undefined): string =>
   meant === undefined ? quoted(key) : `${quoted(key)} (did you mean "${meant}"?)`;
 
-/** `muster.dev/gang`, however it was written; undefined for another key of ours. */
+/** `muster.dev/gang` when the key is that label or a misspelling of it; undefined for every other key. */
 const gangMeant = (key: string): string | undefined =>
   key === LABEL_GANG || labelMeant(key) === LABEL_GANG ? LABEL_GANG : undefined;
 
-/** The label of ours that `key` was meant to be; undefined where it is one, or somebody else's. */
+/** The label of Muster or Grove that `key` misspells; undefined when it is one of them or somebody else's. */
 function labelMeant(key: string): string | undefined {
-  // Most keys of most Pods: nothing in them sounds like ours.
+  // Fast path: most keys of most Pods contain none of these words.
   if (key.length > 64 || !/pod|gang|clique|sched|grove|muster/i.test(key)) return undefined;
   if (POD_LABELS.includes(key) || Object.hasOwn(ownKeys, key)) return undefined;
   const [prefix, name] = key.includes('/') ? (key.split('/', 2) as [string, string]) : ['', key];
   return POD_LABELS.find((ours) => {
     const [owner, word] = ours.split('/', 2) as [string, string];
-    // Without a prefix a word such as gang is anybody's.
+    // A word such as gang without a prefix may belong to anybody.
     const sameOwner = owner === 'grove.io' ? prefix === '' || /grove/i.test(prefix) : /muster/i.test(prefix);
     return (
       editDistance(key.toLowerCase(), ours) <= 2 ||

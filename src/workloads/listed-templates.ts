@@ -3,7 +3,7 @@ import { path, type Path } from './path.ts';
 import type { TemplateList, Template } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
-/** A template for each item of a list. */
+/** One template for each item of a list. */
 export function templatesIn(
   reading: WorkloadReading,
   { items, name = 'name', unnamed = 'template', template, replicas, minAvailable }: TemplateList,
@@ -23,7 +23,7 @@ export function templatesIn(
   });
 }
 
-/** The items of a list, with their places; what is no object is told of. */
+/** The items of a list with their paths. Items that are no objects are reported to `reading`. */
 export function itemsAt(reading: WorkloadReading, at: Path): { item: JsonObject; at: Path }[] {
   const list = reading.at(at);
   if (list === undefined || list === null) return [];
@@ -43,7 +43,7 @@ export const textAt = (reading: WorkloadReading, at: Path): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** What stands at `steps` below `item` as a Pod template: `{spec: …}`, or a Pod's spec by itself. */
+/** The Pod template at `steps` below `item`: `{spec: …}`, or a Pod spec without a template around it. */
 export function templateAt(item: Json | undefined, steps: Path): JsonObject | undefined {
   let value = item;
   for (const step of steps) value = ownObject(value, String(step));
@@ -51,7 +51,7 @@ export function templateAt(item: Json | undefined, steps: Path): JsonObject | un
   return Array.isArray(value['containers']) ? { spec: value } : value;
 }
 
-/** Templates by the names of their roles (`Master`, `Worker`), in the order of `roles`, others by their names after them. */
+/** Templates by the names of their roles (`Master`, `Worker`), in the order of `roles`, other roles after them by name. */
 export function rolesIn(
   reading: WorkloadReading,
   at: Path,
@@ -75,6 +75,6 @@ export function rolesIn(
   });
 }
 
-/** The name that a Pod template gives itself: almost none does. */
+/** The name in a Pod template's metadata, which is rarely set. */
 export const ownName = (template: JsonObject | undefined): string =>
   ownString(ownObject(template, 'metadata'), 'name') ?? '';

@@ -14,12 +14,12 @@ import { groupVersionString } from '../k8s/resource.ts';
 import type { GangKind } from './kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 
-/** What a PodGang is made from. */
+/** Input for a PodGang. */
 export interface GangGiven {
   readonly namespace: string;
   readonly name: string;
   readonly origin: Pick<PodOrigin, 'kind' | 'name' | 'uid'>;
-  /** With whom it goes. Absent: nobody knows the uid yet, as in a preview. */
+  /** Owner of the PodGang. Absent: its uid is unknown, as in a preview. */
   readonly owner?: PodController | undefined;
   readonly groups: readonly Pick<GroupNumbers, 'name' | 'minReplicas' | 'replicas'>[];
   readonly backend?: string | undefined;
@@ -58,23 +58,23 @@ export function madeGang(given: GangGiven): JsonObject {
   };
 }
 
-/** The groups that have more Pods than their minimum, as the annotation says it; undefined for none. */
+/** The value of the annotation for groups that have more Pods than their minimum; undefined when there are none. */
 export function expectedText(groups: GangGiven['groups']): string | undefined {
   const more = groups.filter(({ replicas, minReplicas }) => replicas > minReplicas);
   return more.length === 0 ? undefined : more.map(({ name, replicas }) => `${name}=${replicas}`).join(',');
 }
 
-/** Who a gang of this origin goes with, where its uid is known. */
+/** The owner of a workload's PodGang. */
 export const ownerOf = (
   kind: Pick<GangKind, 'group' | 'version' | 'kind'>,
   name: string,
   uid: string,
 ): PodController => ({ apiVersion: groupVersionString(kind), kind: kind.kind, name, uid });
 
-/** Entries beyond this many are not read: no workload has as many groups. */
+/** Most groups that are read; no workload has as many. */
 const MOST_GROUPS = 256;
 
-/** `leader=1,worker=7`: what a Pod says of the numbers of its gang. Undefined where it says nothing that can be read. */
+/** Groups of a size annotation `leader=1,worker=7` on a Pod; undefined when it cannot be read. */
 export function groupsFromSize(size: string): GroupNumbers[] | undefined {
   const groups = new Map<string, number>();
   const entries = size.split(',', MOST_GROUPS + 1);

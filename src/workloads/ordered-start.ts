@@ -4,7 +4,7 @@ import type { OrderedStart } from './kind.ts';
 import { path, placeOf, valueAt, type Path } from './path.ts';
 import type { OneByOne } from './workload-kind.ts';
 
-/** A field of a workload, with what is to be written there; '': it is to be left out. */
+/** A field of a workload with the value to write instead; '': the field should be removed. */
 export function orderedBy(workload: JsonObject, { field, instead }: OneByOne): OrderedStart {
   const key = field.slice(field.lastIndexOf('.') + 1);
   const advice = instead === '' ? `leave ${key} out` : `write ${key}: ${instead}`;
@@ -12,8 +12,8 @@ export function orderedBy(workload: JsonObject, { field, instead }: OneByOne): O
 }
 
 /**
- * Items of the list at `field` whose `key` names others that are of the same gang.
- * @param isMember whether the Pods of an item are of that gang
+ * Items of the list at `field` whose `key` names other items of the same gang.
+ * @param isMember whether the Pods of an item are in that gang
  */
 export function orderedByList(
   workload: JsonObject,
@@ -39,7 +39,9 @@ export function orderedByList(
   );
 }
 
-/** The annotation `key` of what stands at `at`, by which a controller keeps Pods back until another of the gang has a node. */
+/**
+ * The annotation `key` of the object at `at`, by which a controller delays Pods until another Pod of the gang has a node.
+ */
 export function orderedByTopology(workload: JsonObject, at: Path, key: string): OrderedStart[] {
   const value = ownString(own(own(valueAt(workload, at), 'metadata'), 'annotations'), key);
   if (value === undefined) return [];

@@ -1,30 +1,30 @@
 import { own, type Json } from '../json/json.ts';
 
-/** Where a field stands: keys of objects and positions in lists. */
+/** Path of a field: keys of objects and positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** `spec.tasks` as a path. Names with dots in them are written as paths. */
+/** Parses a path such as `spec.tasks`. Keys that contain dots need an array instead. */
 export const path = (text: string): Path => text.split('.');
 
-/** `spec.tasks[0].replicas`, as Kubernetes writes it. */
+/** A path in Kubernetes' notation, such as `spec.tasks[0].replicas`. */
 export const fieldOf = (steps: Path): string =>
   steps.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
     '',
   );
 
-/** {@link fieldOf}, with keys in brackets that have dots of their own: what can be looked up in a file again. */
+/** {@link fieldOf} with keys that contain dots in brackets, so that the path can be parsed again. */
 export const placeOf = (steps: Path): string =>
   steps.reduce<string>(
     (text, step) => text + (typeof step === 'number' ? `[${step}]` : stepTo(step, text === '')),
     '',
   );
 
-/** A key in a field's path; in brackets where it would not be told from the rest. */
+/** A key in the text of a path; in brackets when it is not a plain word. */
 export const stepTo = (key: string, isFirst: boolean): string =>
   !/^[\w-]+$/.test(key) ? `[${key}]` : isFirst ? key : `.${key}`;
 
-/** What stands at `steps`; undefined where there is nothing. */
+/** The value at `steps`; undefined when there is none. */
 export function valueAt(root: Json | undefined, steps: Path): Json | undefined {
   let value = root;
   for (const step of steps) {

@@ -1,15 +1,15 @@
 import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 import { kindAmong, kinds } from './kinds.ts';
 
-/** Fields of a template's metadata that a controller copies into its Pods; a name is not among them. */
+/** Fields of a template's metadata that a controller copies into its Pods. The name is not copied. */
 const COPIED = ['labels', 'annotations', 'finalizers'] as const;
 
 /**
- * The Pod that admission will see for a template. A controller copies labels, annotations and finalizers, names the
- * Pod after its owner, and puts it into the owner's namespace (client-go's GetPodFromTemplate). Before any webhook,
- * the API server fills in defaults; `schedulerName` is the only one of them that decides anything here, so it is the
- * only one that is shown: some forty others would hide what Muster does. Owner references, the service account's
- * volume and a controller's own labels are left out for the same reason.
+ * The Pod of a template as admission sees it. A controller copies labels, annotations and finalizers, names the Pod after
+ * its owner, and creates it in the owner's namespace (client-go's GetPodFromTemplate). Before any webhook the API server
+ * sets defaults: only the default of `schedulerName` affects Muster, so only that one is included, since about forty others
+ * would hide Muster's changes. Owner references, the service account's volume and a controller's own labels are left out for
+ * the same reason.
  */
 export function podFromTemplate(
   template: JsonObject,
@@ -35,8 +35,8 @@ export function podFromTemplate(
 }
 
 /**
- * The Pod of a template with the host name that its controller gives to the first one, where it gives any: what runs on all
- * Pods of a gang depends on it. A Pod by another controller has none that is known beforehand.
+ * The Pod of a template with the host name of the controller's first Pod, if the controller sets host names: programs on all
+ * Pods of a gang depend on these names. Pods of other controllers have no predictable host name.
  * @param path of the template in its workload
  */
 export function withHost(pod: JsonObject, workload: JsonObject, path: string): JsonObject {

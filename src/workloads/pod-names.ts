@@ -5,16 +5,16 @@ import type { GangKind, PodMarks } from './kind.ts';
 import { belongingOf, type Belonging } from './pod-origin.ts';
 import { ListeningMarks, RememberedNames } from './remembered-names.ts';
 
-/** The labels that a Pod with the label `muster.dev/gang` gets, or why it can have none. */
+/** The labels for a Pod with the label `muster.dev/gang`, or why it can have none. */
 export type PodNames =
   | { readonly is: 'given'; readonly gang: string; readonly group: string; readonly origin: PodOrigin }
-  /** Another webhook still adds this label. */
+  /** Another webhook has still to add this label. */
   | { readonly is: 'late'; readonly label: string }
   | { readonly is: 'wrong'; readonly faults: readonly Fault[] };
 
 const given = new RememberedNames<PodNames>();
 
-/** Of a Pod that has the label. */
+/** The names for a Pod with the label. */
 export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
   const known = given.find(pod, kinds);
   if (known !== undefined) return known;
@@ -47,7 +47,7 @@ function workedOut(pod: PodMarks, kinds: readonly GangKind[] | undefined): PodNa
   return faults.length > 0 ? wrong(...faults) : { is: 'given', gang, group, origin };
 }
 
-/** The labels by which a Pod is of a group. */
+/** The labels that make a Pod a member of a group. */
 export const namesAsLabels = ({
   gang,
   group,

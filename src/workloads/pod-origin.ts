@@ -6,19 +6,19 @@ import { gangName, groupName } from './gang-names.ts';
 import type { GangKind, PodMarks } from './kind.ts';
 import { gangKinds } from './kinds.ts';
 
-/** Where a Pod with the label `muster.dev/gang` belongs, or why that cannot be told. */
+/** Gang and group of a Pod with the label `muster.dev/gang`, or why they are unknown. */
 export type Belonging =
   | { readonly is: 'told'; readonly gang: string; readonly group: string; readonly origin: PodOrigin }
-  /** The Pod lacks a label that another webhook adds: to be asked again. */
+  /** The Pod lacks a label that another webhook adds; try again later. */
   | { readonly is: 'late'; readonly label: string }
-  /** No controller, or none of a kind that is known. */
+  /** The Pod has no controller, or one of an unknown kind. */
   | { readonly is: 'unknown'; readonly controller: PodController | undefined }
-  /** The label says something else than the owner reference. */
+  /** The label contradicts the owner reference. */
   | { readonly is: 'different'; readonly label: string; readonly controller: PodController };
 
 /**
- * The gang and the group of a Pod, from labels and the owner reference that the controller of its workload writes. Both
- * have to agree: a label alone, which anybody may write into a template, makes nobody a member.
+ * The gang and the group of a Pod, from the labels and the owner reference that its workload's controller sets. Both have to
+ * agree: a label alone, which anybody may write into a template, makes no Pod a member.
  */
 export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKinds): Belonging {
   const { controller } = pod;
@@ -42,7 +42,7 @@ export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKind
   };
 }
 
-/** What a Pod as JSON says of itself. */
+/** Reads the metadata of a Pod in JSON. */
 export function marksOf(pod: JsonObject): PodMarks {
   const metadata = ownObject(pod, 'metadata');
   const [labels, annotations] = [ownObject(metadata, 'labels'), ownObject(metadata, 'annotations')];
@@ -54,15 +54,15 @@ export function marksOf(pod: JsonObject): PodMarks {
   };
 }
 
-/** The origin of a Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
+/** The origin of a Pod; undefined when the Pod requests no gang or its gang is unknown. */
 export function originOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
   const belonging = askedOf(pod, kinds);
   return belonging?.is === 'told' ? belonging.origin : undefined;
 }
 
 /**
- * The same of a stored Pod. Admission lets none in of a kind that is not known: the configuration told of that kind before,
- * and all that is known now is who controls the Pod.
+ * The origin of a stored Pod. Admission refuses Pods of unknown kinds, so a stored Pod of an unknown kind was admitted under
+ * a configuration that had the kind, and only its controller is known now.
  */
 export function storedOriginOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
   const belonging = askedOf(pod, kinds);

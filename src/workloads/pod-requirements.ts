@@ -4,24 +4,27 @@ import { quoted } from '../text/printable.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
-/** Which nodes a Pod may go to. */
+/** Nodes that a Pod may run on. */
 export interface NodeClaim {
   readonly hardNodeAffinity?: JsonObject;
   readonly nodeSelector?: JsonObject;
   readonly tolerations?: readonly Json[];
 }
 
-/** What one Pod needs of a cluster, in the words of Karmada's `ReplicaRequirements`. */
+/** Needs of one Pod, in the format of Karmada's `ReplicaRequirements`. */
 export interface Requirements {
   readonly nodeClaim?: NodeClaim;
   readonly resourceRequest?: Readonly<Record<string, string>>;
   readonly priorityClassName?: string;
 }
 
-/** Bytes are counted in binary units by who compares them; an amount without one is taken for a thousand times as much. */
+/**
+ * Bytes are rounded up to Ki: Karmada compares byte amounts in binary units and would read an amount without a unit as a
+ * thousand times as much.
+ */
 const KIBI = 1024;
 
-/** The amounts as text, each name in its place of the alphabet; without what is 0. */
+/** The amounts as text, sorted by name, without zeros. */
 export const requestText = (counts: ReadonlyMap<string, number>): Record<string, string> =>
   Object.fromEntries(
     [...counts]
@@ -33,7 +36,7 @@ export const requestText = (counts: ReadonlyMap<string, number>): Record<string,
       ]),
   );
 
-/** What a Pod of this template needs, as kube-scheduler counts it; undefined where it asks for nothing at all. */
+/** Requirements of a template's Pod, computed as in kube-scheduler; undefined when the Pod has none. */
 export function requirementsOf(
   template: JsonObject | undefined,
   at: Path,
@@ -49,7 +52,7 @@ export function requirementsOf(
       counts.set(name, count);
     return counts;
   });
-  // What the Pod asks for as a whole stands in the place of its containers' requests.
+  // Pod-level resources replace the sum of the containers' requests.
   const resources = ownObject(spec, 'resources');
   for (const field of ['limits', 'requests'])
     for (const [name, count] of amounts(own(resources, field), [...at, 'spec', 'resources', field], reading))

@@ -6,23 +6,23 @@ import { templateKinds, kindAmong } from './kinds.ts';
 import type { OneByOne, TemplateKind } from './workload-kind.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
-/** A Pod template and where it stands in its workload: `spec.replicatedJobs[0].template.spec.template`. */
+/** A Pod template and its path in the workload: `spec.replicatedJobs[0].template.spec.template`. */
 export interface PodTemplate {
   readonly path: string;
   readonly template: JsonObject;
-  /** How many Pods of it there are at the same time, if nothing holds them up; undefined where nobody can say. */
+  /** Pods of the template that run at the same time when nothing delays them; undefined when the number is unknown. */
   readonly pods: number | undefined;
   readonly oneByOne?: OneByOne | undefined;
 }
 
 /**
- * All Pod templates of an object, in its own order; none for what is no workload.
- * @param gangs workloads that the configuration tells of; others in it are passed over
+ * All Pod templates of an object, in its order; empty for an object that is no workload.
+ * @param gangs kinds of the configuration, in addition to Muster's
  */
 export const podTemplatesOf = (object: JsonObject, gangs?: readonly GangKind[]): PodTemplate[] =>
   withKnown(object, search(object).found, gangs);
 
-/** The same where no time is to be lost; undefined for an object with more in it than people write. */
+/** {@link podTemplatesOf} with a low limit on time; undefined for an object that is larger than any real workload. */
 export function fewPodTemplatesOf(
   object: JsonObject,
   gangs?: readonly GangKind[],
@@ -43,11 +43,11 @@ function withKnown(
     known.delete(one.path);
     return same;
   });
-  // Those without containers stand where the table says, but are not found.
+  // Templates without containers are not found by the search, only by the kind's definition.
   return [...found, ...known.values()];
 }
 
-/** By their paths: the templates that the table knows and that stand in the object as they are. */
+/** Templates by path that the kind's definition finds and that are unchanged parts of the object. */
 function toldOf(object: JsonObject, kind: TemplateKind): Map<string, PodTemplate> {
   const reading = new WorkloadReading(object);
   const told = new Map<string, PodTemplate>();
@@ -58,22 +58,22 @@ function toldOf(object: JsonObject, kind: TemplateKind): Map<string, PodTemplate
     const path = placeOf(at);
     const pods = isCounted && uncounted !== true ? replicas : undefined;
     const before = told.get(path);
-    // Leader and workers of one template.
+    // Leader and workers may share one template.
     const together = before?.pods === undefined || pods === undefined ? pods : before.pods + pods;
     told.set(path, { path, template, pods: together, oneByOne: before?.oneByOne ?? oneByOne });
   }
   return told;
 }
 
-/** `template` (PyTorchJob, RayCluster, Knative), `podTemplate`, `workerTemplate` and their like. */
+/** Keys of templates: `template` (PyTorchJob, RayCluster, Knative), `podTemplate`, `workerTemplate` and similar ones. */
 const TEMPLATE_KEY = /^template$|Template$/;
-/** More than any workload has; a hostile object costs no more than this. */
+/** Limits above any real workload, which bound the cost of a hostile object. */
 const ALL = { visited: 100_000, templates: 100_000 };
 const FEW = { visited: 10_000, templates: 256 };
 
 /**
- * Whatever stands under a template key and has `spec.containers`: of kinds that Muster does not know, and what the table
- * leaves out of those that it knows (a RayJob's submitter). What is inside a template is part of it and not searched.
+ * Finds every object below a template key that has `spec.containers`: templates of unknown kinds, and templates that a
+ * kind's definition leaves out (a RayJob's submitter). The content of a template is not searched.
  */
 function search(root: JsonObject, most = ALL): { found: PodTemplate[]; isWhole: boolean } {
   const found: PodTemplate[] = [];
@@ -97,7 +97,7 @@ function search(root: JsonObject, most = ALL): { found: PodTemplate[]; isWhole: 
         found.push({ path, template: value, pods });
         continue;
       }
-      // What stands beside a template says how many Pods are made of it (PyTorchJob, RayCluster).
+      // `replicas` beside a template is its number of Pods (PyTorchJob, RayCluster).
       const beside = own(value, 'replicas');
       for (const name of Object.keys(value).reverse()) {
         const child = value[name];

@@ -8,11 +8,11 @@ import { madeGang } from './made-gang.ts';
 import { MAIN } from './single-template.ts';
 import { originOf } from './pod-origin.ts';
 
-/** Whether the Pods of a template ask for a gang. */
+/** Whether a template's Pods request a gang. */
 export const templateAsksForGang = (template: JsonObject): boolean =>
   own(own(own(template, 'metadata'), 'labels'), LABEL_GANG) !== undefined;
 
-/** Puts on a Pod from a template of this workload what the workload's controller puts on it. */
+/** Adds to a Pod of a template the metadata that the workload's controller sets. */
 export function controlledPods(
   object: JsonObject,
   kinds?: readonly GangKind[],
@@ -47,7 +47,7 @@ const titleOf = (object: JsonObject): Omit<PodController, 'uid'> => ({
   name: nameOf(object),
 });
 
-/** The PodGang that Muster makes for a Pod as it is admitted; undefined where it makes none. */
+/** The PodGang that Muster makes for an admitted Pod; undefined when it makes none. */
 export function previewGang(
   admitted: JsonObject,
   object: JsonObject,

@@ -1,14 +1,14 @@
 import type { PodController } from '../api/pod-origin.ts';
 import type { PodMarks } from './kind.ts';
 
-/** What a Pod was asked for, and what it answered. */
+/** A field of a Pod that was read, and its value. */
 interface Asked {
   readonly of: 'label' | 'annotation' | 'name';
   readonly key: string;
   readonly answer: string | undefined;
 }
 
-/** An outcome, by all that it was worked out from. */
+/** A result with the inputs that it was computed from. */
 interface Known<Outcome> {
   readonly controller: PodController;
   readonly under: unknown;
@@ -16,20 +16,20 @@ interface Known<Outcome> {
   readonly outcome: Outcome;
 }
 
-/** Groups of gangs whose Pods come at the same time. */
+/** Number of remembered results: groups of gangs whose Pods are created at the same time. */
 const MOST = 8;
-/** A longer text is nobody's name, and is not kept. */
+/** Longest value that is remembered; no name is longer. */
 const MOST_LETTERS = 253;
 
 /**
- * Works out once what is the same for all Pods that answer the same: those of a workload come one after the other, and
- * hardly differ in what they are asked for.
+ * Caches a result for all Pods with the same values in the fields that the computation read: the Pods of a workload are
+ * created one after the other and hardly differ in these fields.
  */
 export class RememberedNames<Outcome> {
   readonly #known: Known<Outcome>[] = [];
   #next = 0;
 
-  /** @param under what it depends on beside the Pod, by identity */
+  /** @param under another input beside the Pod, compared by identity */
   find(pod: PodMarks, under: unknown): Outcome | undefined {
     const { controller } = pod;
     if (controller === undefined) return undefined;
@@ -52,7 +52,7 @@ export class RememberedNames<Outcome> {
   }
 }
 
-/** Passes questions on to a Pod, and keeps the answers. */
+/** Passes reads on to a Pod and records them. */
 export class ListeningMarks implements PodMarks {
   readonly pod: PodMarks;
   readonly asked: Asked[] = [];
@@ -73,7 +73,7 @@ export class ListeningMarks implements PodMarks {
     return this.#keep({ of: 'name', key: '', answer: this.pod.name });
   }
 
-  /** Compared in any case. */
+  /** Not recorded, since a controller is always compared. */
   get controller(): PodController | undefined {
     return this.pod.controller;
   }
@@ -84,7 +84,7 @@ export class ListeningMarks implements PodMarks {
   }
 }
 
-// What differs most often first.
+// Fields that differ most often are compared first.
 const isSame = (a: PodController, b: PodController): boolean =>
   a.name === b.name && a.uid === b.uid && a.kind === b.kind && a.apiVersion === b.apiVersion;
 

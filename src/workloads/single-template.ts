@@ -4,10 +4,10 @@ import { path, valueAt } from './path.ts';
 import type { StatusShape, Template, TemplateKind, TemplateShape } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
-/** What the component of a workload with one template is called, as that template has hardly ever a name. */
+/** Name of the component of a workload with a single template, since that template rarely has a name. */
 export const MAIN = 'main';
 
-/** The one template of a workload under `spec.template`. */
+/** The only template of a workload, at `spec.template`. */
 export function singleTemplate(object: JsonObject, count: string, replicas: number): Template {
   const template = ownObject(ownObject(object, 'spec'), 'template');
   return {
@@ -20,18 +20,18 @@ export function singleTemplate(object: JsonObject, count: string, replicas: numb
   };
 }
 
-/** {@link singleTemplate} of which `spec.replicas` says the number. */
+/** {@link singleTemplate} with its number of Pods in `spec.replicas`. */
 export const replicatedTemplate = (object: JsonObject, reading: WorkloadReading): Template =>
   singleTemplate(object, 'spec.replicas', reading.countOf('spec.replicas', 1));
 
-/** {@link replicatedTemplate} in paths. */
+/** {@link replicatedTemplate} as paths. */
 export const REPLICATED: TemplateShape = {
   as: 'alone',
   template: 'spec.template',
   replicas: 'spec.replicas',
 };
 
-/** The template under `at`, of which nobody can say how many Pods there are at a time. */
+/** The template at `at`, whose number of concurrent Pods is unknown. */
 export const uncountedTemplate =
   (at: string): NonNullable<TemplateKind['single']> =>
   (object) => {
@@ -46,7 +46,7 @@ export const uncountedTemplate =
     };
   };
 
-/** What the status of those that serve counts. */
+/** Counts in the status of kinds that serve. */
 export const REPLICAS: StatusShape = {
   sums: [
     'replicas',
@@ -61,6 +61,6 @@ export const REPLICAS: StatusShape = {
 
 export const SINGLE_SAYS = { components: `\`${MAIN}\`, or what the template calls itself`, minimum: 'all' };
 
-/** Healthy where each of these numbers of the status is `spec.replicas`. */
+/** Healthy when each of these counts in the status equals `spec.replicas`. */
 export const readyWhere = (...fields: readonly string[]) =>
   fields.map((field) => ({ has: `status.${field}`, wants: 'spec.replicas', otherwise: 1 }));

@@ -2,53 +2,59 @@ import type { JsonObject } from '../json/json.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
-/** A number of Pods and the field that it comes from: Pods = field × `per`. */
+/** A number of Pods by a field: Pods = field × `per`. */
 export interface CountField {
   readonly path: Path;
   readonly per: number;
 }
 
-/** One Pod template of a workload, with how many Pods are made of it when all is well. */
+/** One Pod template of a workload, with its number of Pods when all of them run. */
 export interface Template {
-  /** As the workload calls it; '' where it has no name for it. */
+  /** The workload's own name for it; '' when it has none. */
   readonly name: string;
-  /** Pod template, `{metadata, spec}`; undefined where the workload keeps it elsewhere or has left it out. */
+  /** Pod template, `{metadata, spec}`; undefined when it is missing or in another object. */
   readonly template: JsonObject | undefined;
-  /** Where it stands, for messages. */
+  /** Path of the template, for messages. */
   readonly path: Path;
   readonly replicas: number;
-  /** How many of them must start together; undefined: all. */
+  /** Pods of it that must start together; undefined: all. */
   readonly minAvailable: number | undefined;
-  /** Where the number of its Pods is written; undefined where it follows from something else. */
+  /** Field with the number of its Pods; undefined when the number is computed from other fields. */
   readonly count?: CountField | undefined;
-  /** The same for its minimum. */
+  /** Field with its minimum. */
   readonly minimum?: CountField | undefined;
-  /** Nobody can say how many there are at a time; `replicas` means nothing. */
+  /** Set when the number of concurrent Pods is unknown; `replicas` has no meaning then. */
   readonly uncounted?: true;
   readonly oneByOne?: OneByOne | undefined;
 }
 
-/** The field that has the next Pod wait until the one before is ready, and what to write there. */
+/** The field that makes each Pod wait until the one before is ready, and the value to write instead. */
 export interface OneByOne {
   readonly field: string;
   readonly instead: string;
 }
 
-/** By what the status of a workload tells that it has failed, or that it is not as it should be. */
+/** Signs in a workload's status that it has failed or is not healthy. */
 export interface HealthSigns {
-  /** Failed where `path` has one of `values`. */
+  /** Failed when the field at `path` has one of `values`. */
   readonly phases: readonly { readonly path: string; readonly values: readonly string[] }[];
-  /** Failed where one of these conditions is True. */
+  /** Failed when one of these conditions is True. */
   readonly conditions: readonly string[];
-  /** Not healthy where fewer than asked for: for what serves, as opposed to what runs to its end. */
+  /**
+   * Unhealthy when the number at `has` is below the number at `wants` (`otherwise` when absent): for kinds that serve rather
+   * than run to completion.
+   */
   readonly ready?: readonly { readonly has: string; readonly wants: string; readonly otherwise: number }[];
 }
 
-/** How the statuses of several clusters become one. */
+/** How the statuses of several clusters are merged. */
 export interface StatusShape {
-  /** Numbers, or objects of numbers, that are added up. */
+  /** Paths of numbers, or of objects of numbers, that are added. */
   readonly sums: readonly string[];
-  /** The worst one counts: the first in `order` that any cluster has. `waiting` is that of a cluster which says nothing. */
+  /**
+   * Phases of which the worst is used: the first in `order` that any cluster has. A cluster without a status counts as
+   * `waiting`.
+   */
   readonly phases: readonly {
     readonly path: string;
     readonly order: readonly string[];
@@ -56,70 +62,73 @@ export interface StatusShape {
   }[];
 }
 
-/** What a member cluster has written into a workload, and must not lose when the workload is updated. */
+/** Fields that a member cluster has written into a workload and that an update must keep. */
 export interface Kept {
-  /** The member's value, whatever is asked for. `*` is every item of a list or object. */
+  /** Paths whose value in the member cluster always wins. `*` is every item of a list or object. */
   readonly always: readonly string[];
-  /** The member's value where nothing is asked for: defaults that its webhooks fill in, and may not be changed later. */
+  /** Paths whose value in the member cluster is used when the update has none: immutable defaults of webhooks. */
   readonly filled: readonly string[];
-  /** The member's number of Pods where `flag` says that something there sets it by itself. */
+  /** Paths of Pod numbers whose value in the member cluster is kept when `flag` says that a controller there scales them. */
   readonly scaled?: { readonly flag: string; readonly paths: readonly string[] };
-  /** Pod templates to which a queue adds labels, node selectors, tolerations as it lets a job in. */
+  /** Paths of Pod templates to which a queue adds labels, node selectors and tolerations when it admits a job. */
   readonly templates: readonly string[];
 }
 
-/** What of a kind are Pod templates, and how many Pods each stands for. */
+/** The Pod templates of a kind and their numbers of Pods. */
 export interface TemplateKind {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Each template by itself. Where a kind has both, this one counts and `single` is not asked. */
+  /** Each template separately. For a kind that has both, this is used instead of `single`. */
   readonly templates?: (object: JsonObject, reading: WorkloadReading) => readonly Template[];
-  /** The one template of a kind that has no other. */
+  /** The only template of a kind. */
   readonly single?: (object: JsonObject, reading: WorkloadReading) => Template;
-  /** A minimum of all templates together. */
+  /** Path of a minimum of all templates together. */
   readonly totalMinimum?: string;
 }
 
-/** What several clusters are told of a kind. */
+/** Facts about a kind for fleets of several clusters. */
 export interface FleetTerms {
-  /** The same as `templates`, or `single`, as far as paths can say it. */
+  /** `templates` or `single` as paths, for kinds where paths are enough. */
   readonly shapes?: readonly TemplateShape[];
-  /** The same in Lua, where paths cannot say it: a function `computed(obj, _, found)`. A test holds it against the code. */
+  /**
+   * `templates` or `single` in Lua, where paths are not enough: a function `computed(obj, _, found)`. A test compares it
+   * with the code.
+   */
   readonly lua?: string | undefined;
   readonly health: HealthSigns;
   readonly status: StatusShape;
   readonly kept: Kept;
-  /** For docs/fleet.md: how the components are called and what their minimum is. */
+  /** Texts for docs/fleet.md: the names of the components and their minimum. */
   readonly says: { readonly components: string; readonly minimum: string };
 }
 
 /** A kind that Karmada may ask about. */
 export type WorkloadKind = TemplateKind & FleetTerms;
 
-/** `batch.volcano.sh/v1alpha1 Job`. */
+/** Group, version and kind for messages: `batch.volcano.sh/v1alpha1 Job`. */
 export const titleOf = ({ group, version, kind }: WorkloadKind): string =>
   `${group === '' ? '' : `${group}/`}${version} ${kind}`;
 
 /**
- * Where a kind keeps its Pod templates, as far as paths can say it: for those who have to write it down in another
- * language. A kind whose numbers no path leads to has none.
+ * Where a kind keeps its Pod templates, as paths, for translation into other languages. A kind whose numbers have to be
+ * computed has none.
  */
 export type TemplateShape =
   | ({ readonly as: 'list' } & TemplateList)
   | ({ readonly as: 'roles' } & RoleMap)
   | ({ readonly as: 'alone' } & LoneTemplate);
 
-/** Where a list of a workload keeps its Pod templates; all but `items` is below an item. */
+/** A list of items with Pod templates; every path but `items` starts at an item. */
 export interface TemplateList {
-  /** A list, or an object whose keys are the names. */
+  /** Path of a list, or of an object whose keys are the names. */
   readonly items: string;
   readonly name?: string;
-  /** What an item without a name is called; its position follows. */
+  /** Prefix of the name of an item without a name; its position follows. */
   readonly unnamed?: string;
   readonly template: string;
-  /** Absent where every item stands for one Pod. */
+  /** Absent: every item has one Pod. */
   readonly replicas?: string;
   readonly minAvailable?: string;
 }
@@ -127,16 +136,16 @@ export interface TemplateList {
 /** A map from roles to templates. */
 export interface RoleMap {
   readonly at: string;
-  /** In this order; others by their names after them. */
+  /** Order of the roles; other roles follow by name. */
   readonly roles: readonly string[];
-  /** Roles that have no Pod where nothing is said; others have one. */
+  /** Roles that default to 0 Pods; all others default to 1. */
   readonly none: readonly string[];
-  /** Where the least number of the role `worker` is, of a job that grows and shrinks. */
+  /** Path of the minimum of the role `worker`, for elastic jobs. */
   readonly elastic?: string;
 }
 
 export interface LoneTemplate {
-  /** Absent: what the template calls itself, else `main`. */
+  /** Absent: the template's own name, else `main`. */
   readonly name?: string;
   readonly template: string;
   readonly replicas?: string | undefined;

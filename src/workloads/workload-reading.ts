@@ -4,7 +4,7 @@ import { FieldFaults } from '../k8s/field-reader.ts';
 import { quoted } from '../text/printable.ts';
 import { fieldOf, path, valueAt, type Path } from './path.ts';
 
-/** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */
+/** Reads the numbers of one workload and collects its faults, a sentence each. */
 export class WorkloadReading extends FieldFaults {
   readonly #object: JsonObject;
 
@@ -25,7 +25,10 @@ export class WorkloadReading extends FieldFaults {
     return valueAt(this.#object, steps);
   }
 
-  /** A number of Pods; `fallback` where there is none, or an empty text. Digits in quotes count, as YAML is written so. */
+  /**
+   * A number of Pods; `fallback` when the field is absent or an empty string. Digits in quotes are accepted, as they occur
+   * in YAML.
+   */
   count<T extends number | undefined>(steps: Path, fallback: T): number | T {
     const value = this.at(steps);
     if (value === undefined || value === null || value === '') return fallback;
@@ -37,12 +40,12 @@ export class WorkloadReading extends FieldFaults {
     return fallback;
   }
 
-  /** {@link count} where the field has a simple name. */
+  /** {@link count} for a field whose keys contain no dots. */
   countOf<T extends number | undefined>(field: string, fallback: T): number | T {
     return this.count(path(field), fallback);
   }
 
-  /** The product of `numbers`, which must be a number of Pods as well. @param at what to name where it is none */
+  /** The product of `numbers`, which must be a valid number of Pods too. @param at field to report when it is not */
   times(at: Path, ...numbers: readonly number[]): number {
     const product = numbers.reduce((sum, number) => sum * number, 1);
     if (product <= MOST_PODS) return product;

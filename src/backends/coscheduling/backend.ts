@@ -29,7 +29,7 @@ import { printable } from '../../text/printable.ts';
 
 const NAME = 'coscheduling';
 
-/** How the plugin finds the PodGroup of a Pod, in the Pod's own namespace. */
+/** Label by which the plugin finds the PodGroup of a Pod, in the Pod's own namespace. */
 const LABEL_POD_GROUP = 'scheduling.x-k8s.io/pod-group';
 
 const MAX_SECONDS = 86_400;
@@ -61,7 +61,7 @@ const coschedulingSettings = {
 
 type Config = ProfileConfig<typeof coschedulingSettings>;
 
-/** @throws Error that names every key that is wrong */
+/** @throws Error that names every wrong key */
 const readConfig = ({ config }: Pick<BackendSettings, 'config'>): Config =>
   readProfileConfig(config, coschedulingSettings);
 
@@ -81,9 +81,9 @@ const PREEMPTS: Preempts = {
 };
 
 /**
- * The plugin Coscheduling of scheduler-plugins: one PodGroup with one flat count. With several groups the order in
- * which gates come off makes each group's minimum hold: with exactly the minimums let go, as many Pods as are not
- * gated are the count, which is what its PreFilter asks for, and none of them can be missing.
+ * The Coscheduling plugin of scheduler-plugins: one PodGroup with one flat count. With several groups, the release order
+ * enforces each group's minimum: the plugin's PreFilter requires as many ungated Pods as the count, and when exactly the
+ * minimums have been released, every one of these Pods is needed.
  */
 export const coscheduling: BackendFactory = {
   name: NAME,
@@ -126,13 +126,13 @@ export const coscheduling: BackendFactory = {
             ];
       },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
-      // The owner reference takes the PodGroup away.
+      // The PodGroup is deleted by its owner reference.
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [POD_GROUPS],
       releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
-      // The plugin counts the Pods that have a node, whether or not they are being deleted.
+      // The plugin counts every Pod that has a node, terminating Pods included.
       countsEnding: () => true,
-      // The plugin knows no preemption, and the scheduler's own is of single Pods.
+      // The plugin does not preempt, and the scheduler's own preemption is for single Pods.
       preemptsGangs: () => false,
       explain: explainCoscheduling,
     };
@@ -145,8 +145,8 @@ async function syncPodGang(context: SyncContext, gang: PodGang, config: Config):
 }
 
 /**
- * What one flat count cannot hold, and what is lost on the way into it. That a gang has a minimum at all, and a name
- * that is a label value, is asked of every gang.
+ * Faults and warnings for terms that one flat count cannot express. Rules for every gang (a minimum above 0, a name that is
+ * a label value) are checked elsewhere.
  */
 function validate(gang: PodGang, config: Config): PodGangVerdict {
   const { groups, reuseReservationRef } = gang.spec;
@@ -166,9 +166,9 @@ function validate(gang: PodGang, config: Config): PodGangVerdict {
 }
 
 /**
- * The PodGroup of a gang, of its name.
- * @param spec of the PodGroup as it is; undefined where there is none yet
- * @throws Error where no group has a minimum and none ever had: the CRD takes 1 and up
+ * The PodGroup of a gang, with the gang's name.
+ * @param spec of the existing PodGroup; undefined when there is none
+ * @throws Error when no group has or ever had a minimum, since the CRD requires at least 1
  */
 function podGroup(gang: PodGang, config: Config, spec: JsonObject | undefined): OwnedObject {
   const { scheduleTimeoutSeconds } = config;
@@ -185,7 +185,7 @@ function podGroup(gang: PodGang, config: Config, spec: JsonObject | undefined): 
   };
 }
 
-/** Grove releases a gang by setting every minimum to 0; the count of those that run then stays. */
+/** Grove releases a gang by setting every minimum to 0; the PodGroup keeps its count then, for the Pods that run. */
 function minMember(gang: PodGang, spec: JsonObject | undefined): number {
   const total = totalMinimum(gang);
   if (total > 0) return total;
@@ -196,7 +196,7 @@ function minMember(gang: PodGang, spec: JsonObject | undefined): number {
   );
 }
 
-/** @throws Error where the cluster has no such PodGroup */
+/** @throws Error when the cluster has no such PodGroup */
 async function probe(
   { cluster }: InitContext,
   { schedulerName }: Pick<Config, 'schedulerName'>,
@@ -221,12 +221,12 @@ async function probe(
   return { version: `${POD_GROUPS.group}/${POD_GROUPS.version}`, ...(notices.length > 0 && { notices }) };
 }
 
-/** Phases in which the PodGroup says more than its Pods do. */
+/** Phases that add something to what the Pods show. */
 const TELLING = ['Failed', 'Unknown'];
 
 /**
- * The phase, where it tells something. Why a gang is not placed stands on its Pods: the PodGroup has no conditions, and
- * its counts take in Pods of other namespaces.
+ * The phase, when it is in {@link TELLING}. The reason why a gang is not placed is on its Pods: the PodGroup has no
+ * conditions, and its counts include Pods of other namespaces.
  */
 export function explainCoscheduling(objects: readonly JsonObject[]): string | undefined {
   for (const object of objects) {

@@ -41,7 +41,7 @@ import { KAI_PREEMPTS, validateForKai } from './validate.ts';
 
 const TOPOLOGY_OFF = `${KAI_NAME} is told no topology constraints: topologyAwareScheduling is not enabled`;
 
-/** NVIDIA's KAI scheduler: a PodGroup with a sub-group for each group of the gang. */
+/** NVIDIA's KAI scheduler: one PodGroup for a gang, with a sub-group for each of its groups. */
 export const kai: BackendFactory = {
   name: KAI_NAME,
   aliases: { 'grove-scheduler': KAI_NAME },
@@ -93,7 +93,7 @@ class KaiBackend implements Backend {
     labels: [LABEL_SUBGROUP_NAME, KEY_QUEUE],
   };
   readonly #config: KaiConfig;
-  /** Replaced as a whole, so that no reader sees half of a look. */
+  /** Replaced as a whole after each inspection, so that no reader sees a partial result. */
   #found: Found | undefined;
 
   constructor(config: KaiConfig) {
@@ -121,7 +121,7 @@ class KaiBackend implements Backend {
     }
     const group = podGroupName(gang.namespace, gang.gang);
     patch.annotate(ANNOTATION_SKIP_PODGROUPER, 'true', 'KAI must not group it by its owner');
-    // One that was there already goes: a Pod joins its own gang, and no other.
+    // An annotation that the Pod already has is overwritten: a Pod joins only its own gang.
     patch.annotate(ANNOTATION_POD_GROUP_NAME, group, 'the PodGroup it joins, unique in the cluster');
     patch.label(LABEL_SUBGROUP_NAME, gang.group, 'the sub-group it counts for');
   }
@@ -157,7 +157,7 @@ class KaiBackend implements Backend {
     await syncPodGroup(context, this.#heeded(gang), this.#config, rootMinimum);
   }
 
-  /** The PodGroup has a reference to the gang: the garbage collector takes it. */
+  /** Deletes nothing: the garbage collector deletes the PodGroup by its owner reference to the gang. */
   onPodGangDelete(): Promise<void> {
     return Promise.resolve();
   }
@@ -173,7 +173,7 @@ class KaiBackend implements Backend {
     await keepTopology(context, topologyName, keptLevels, topologies.get(topologyName));
   }
 
-  /** KAI counts each sub-group by itself, so it does not matter which of a group's Pods it sees first. */
+  /** KAI counts each sub-group separately, so the order in which it sees a group's Pods does not matter. */
   releaseOrder() {
     return 'all-at-once' as const;
   }

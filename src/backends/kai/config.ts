@@ -12,7 +12,7 @@ import { HOSTNAME, KAI_NAME } from './names.ts';
 const objectName = (value: string): string | undefined =>
   isDnsSubdomain(value) ? undefined : 'must be a lower-case DNS name of at most 253 characters';
 
-/** README.md has this table; a test compares the two. */
+/** Also a table in README.md; a test compares the two. */
 export const kaiSettings = {
   schedulerName: {
     type: 'string',
@@ -41,16 +41,16 @@ export const kaiSettings = {
 } as const satisfies ProfileSettings;
 
 export type KaiConfig = ProfileConfig<typeof kaiSettings> & {
-  /** Whether topology constraints are passed on. */
+  /** Whether topology constraints are written into PodGroups. */
   readonly topologyEnabled: boolean;
-  /** Node label keys of the Topology that Muster keeps; undefined where it keeps none. */
+  /** Node label keys of the Topology that Muster keeps; undefined when Muster keeps none. */
   readonly keptLevels: readonly string[] | undefined;
 };
 
-/** KAI's CRD takes no more. */
+/** Levels that KAI's Topology CRD accepts at most. */
 const MAX_LEVELS = 16;
 
-/** @throws Error with every reason why `config` is wrong, or why no Topology can have the configured levels */
+/** @throws Error with every fault in `config`, and with every reason why no Topology can have the configured levels */
 export function readKaiConfig({ config, topology }: BackendSettings): KaiConfig {
   const read = readProfileConfig(config, kaiSettings);
   const keeps = topology.enabled && read.topologyName !== undefined;

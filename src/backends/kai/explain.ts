@@ -2,20 +2,20 @@ import { ownList, ownObject, ownString, type Json, type JsonObject } from '../..
 import { printable } from '../../text/printable.ts';
 import { POD_GROUP } from './names.ts';
 
-/** KAI lists one line per node group: the head says what it is about. */
+/** Longest explanation, in code points. KAI lists one line per node group, and the first lines state the cause. */
 const MAX_RUNES = 512;
 
-/** Seen of a queue that has children, and of a topology level that the Topology lacks. */
+/** Message of KAI without a cause, seen for a queue that has children and for a topology level that the Topology lacks. */
 const NO_REASON = /^Unable to schedule pod(group)?$/;
 const HINT =
   'KAI gives no reason; look whether the queue has child queues, and whether its Topology has the levels';
 
-/** KAI's clock: once it has stood for the staleness grace period KAI evicts the gang. */
+/** Timestamp annotation of KAI: KAI evicts the gang once it is older than the staleness grace period. */
 const STALE_SINCE = 'kai.scheduler/stale-podgroup-timestamp';
 
 /**
- * Why KAI does not place a gang, in its own words on one line, from the newest condition of its PodGroup. KAI writes
- * none while Pods are missing or gated, and takes it off once the gang is bound: undefined then.
+ * KAI's reason for not placing a gang, on one line, from the newest condition of its PodGroup. undefined while Pods are
+ * missing or gated, since KAI writes no condition then, and after the gang is bound, since KAI removes the condition.
  */
 export function explainKai(objects: readonly JsonObject[]): string | undefined {
   const podGroups = objects.filter(
@@ -39,7 +39,7 @@ export function explainKai(objects: readonly JsonObject[]): string | undefined {
   return oneLine([clock, said].filter((text) => text !== '').join('; '));
 }
 
-/** "1", "2", …: KAI counts its conditions. */
+/** The order of KAI's conditions, which it numbers "1", "2", …. */
 const transition = (condition: Json): number => Number(ownString(condition, 'transitionID') ?? 0) || 0;
 
 function wordsOf(condition: Json): string {

@@ -16,34 +16,39 @@ import { constraintOn, topologyNameOf } from './topology.ts';
 import { refuseFaults } from '../gang-objects.ts';
 import { faultsForKai, type KaiDefaults } from './validate.ts';
 
-/** What a PodGroup depends on beside its gang. */
+/** Input of a PodGroup beside its gang. */
 export interface KaiPodGroupSettings {
   readonly queue: string;
-  /** The Topology that the levels belong to; undefined only where the gang names no level. */
+  /** Name of the Topology of the gang's levels; undefined only when the gang names no level. */
   readonly topology: string | undefined;
-  /** The least that the CRD takes as `spec.minMember`. */
+  /** Smallest `spec.minMember` that the CRD accepts. */
   readonly rootMinimum: number;
-  /** The PodGroup as it is; undefined while there is none. */
+  /** The stored PodGroup; undefined when there is none. */
   readonly live: JsonObject | undefined;
-  /** A Pod of the gang is bound, so the queue is settled. */
+  /** Whether a Pod of the gang is bound, after which the queue never changes. */
   readonly bound: boolean;
 }
 
-/** KAI's once the PodGroup exists: Muster says what the gang says at creation, then whatever is there. */
+/**
+ * Labels that belong to KAI once the PodGroup exists: Muster writes the gang's values at creation, and keeps the stored
+ * values afterwards.
+ */
 const RUNTIME_LABELS: readonly string[] = [LABEL_NODE_POOL, KEY_QUEUE];
-/** KAI writes these, and one of them starts the clock of an eviction: a copy from elsewhere would be a lie. */
+/**
+ * Annotations that only KAI writes. One of them starts the countdown to an eviction, so a copy from the gang would be false.
+ */
 const RUNTIME_ANNOTATIONS: readonly string[] = [
   'kai.scheduler/last-start-timestamp',
   'kai.scheduler/stale-podgroup-timestamp',
 ];
-/** What others keep their own record of an object in: on a copy it would speak of the wrong one. */
+/** Prefixes of annotations in which tools record the state of an object. A copy would describe the wrong object. */
 const RECORDS = ['kubectl.kubernetes.io/', MUSTER_PREFIX];
 
 /**
- * A gang as KAI knows it: one sub-group for each group, beneath one for each group configuration. With sub-groups KAI
- * goes by their minimums and does not look at `spec.minMember`, which is for people then.
+ * The PodGroup of a gang: one sub-group for each group, below a parent sub-group for each group configuration. With
+ * sub-groups KAI checks their minimums and ignores `spec.minMember`, which then only informs people.
  *
- * What is not named here is KAI's: `markUnschedulable`, `schedulingBackoff`, its annotations.
+ * Fields that are not listed here belong to KAI: `markUnschedulable`, `schedulingBackoff`, its annotations.
  */
 function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObject {
   const { queue, topology, rootMinimum, bound } = settings;
@@ -62,7 +67,7 @@ function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObjec
     annotations: carried(gang.annotations, RUNTIME_ANNOTATIONS),
     spec: {
       queue,
-      // 0 says "no gang", and only a later CRD takes it.
+      // 0 means "no gang", and only newer CRDs accept it.
       ...(sum >= rootMinimum && { minMember: sum }),
       ...(priorityClassName && { priorityClassName }),
       ...(preemptibility && { preemptibility }),
@@ -81,15 +86,15 @@ function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObjec
         }),
       ],
     },
-    // KAI takes another queue while nothing is bound; after that the gang is counted where it started.
+    // KAI accepts another queue while nothing is bound. After that the gang stays counted in its first queue.
     writtenOnce: bound ? ['queue'] : [],
   };
 }
 
 /**
- * `minSubGroup` is always all children. A smaller number is not what it seems: KAI tries children in the order of
- * their names without a second choice, binds other groups without them, and evicts the gang as stale after a minute.
- * `minMember` is never given beside it, not even as 0: KAI refuses that.
+ * `minSubGroup` is always the number of all children. With a smaller number KAI tries children in the order of their names
+ * without a second choice, binds other groups without them, and evicts the gang as stale after a minute. `minMember` is
+ * never set beside it, not even to 0, since KAI rejects that.
  */
 function parentSubGroup(
   { name, podGroupNames, pack }: GroupConfig,
@@ -110,20 +115,21 @@ function labelsOf(gang: PodGang, { live, bound, queue }: KaiPodGroupSettings): R
   const labels = carried(gang.labels, [LABEL_MANAGED_BY, ...(live === undefined ? [] : RUNTIME_LABELS)]);
   const present = ownObject(own(live, 'metadata'), 'labels');
   for (const key of RUNTIME_LABELS) {
-    // Named as it is: what is named no longer would be taken off.
+    // The stored value is listed again, because a label that is no longer listed would be removed.
     const value = ownString(present, key);
     if (value !== undefined) labels[key] = value;
   }
-  // In step with the queue it moves with the queue; where somebody has put it out of step it is theirs.
+  // While the stored label equals the queue in `spec`, it follows a change of the queue. A different value was set by
+  // somebody else and stays.
   const moves = !bound && labels[KEY_QUEUE] === ownString(own(live, 'spec'), 'queue');
   if (moves && labels[KEY_QUEUE] !== undefined) labels[KEY_QUEUE] = queue;
   return labels;
 }
 
 /**
- * Makes the PodGroup of a gang what the gang says.
- * @throws Error where the gang cannot be a PodGroup: it came past admission (Grove's gangs do), or the configuration
- *   has changed since
+ * Brings the PodGroup of a gang to its desired state.
+ * @throws Error when the gang cannot be a PodGroup: Grove's gangs pass no admission, and the configuration may have changed
+ *   since admission
  */
 export async function syncPodGroup(
   context: SyncContext,
@@ -135,14 +141,14 @@ export async function syncPodGroup(
   const live = context
     .owned(POD_GROUP)
     .find((object) => ownString(ownObject(object, 'metadata'), 'name') === name);
-  // A gang that has its queue keeps it where the configuration no longer names one.
+  // A gang whose PodGroup has a queue keeps it when the configuration no longer names a default.
   const was = queueIn(live);
   const queue = kaiQueueOf(gang, defaults.queue ?? was);
   refuseFaults(faultsForKai(gang, { ...defaults, queue }));
   const bound = context.pods.filter((pod) => pod.nodeName !== '').length;
   await context.apply(
     kaiPodGroupOf(gang, {
-      // None is a fault, which was refused.
+      // Never empty: `refuseFaults` has thrown when there is no queue.
       queue: queue ?? '',
       topology: topologyNameOf(gang, defaults.topologyName),
       rootMinimum,

@@ -6,31 +6,31 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KaiConfig } from './config.ts';
 
 /**
- * Who groups the Pods. `external`: Muster's PodGroup does, with a sub-group for each group of the gang (KAI 0.15 and
- * later). `podgrouper`: KAI does, by the owner of each Pod; before 0.15 it does not heed the annotation that keeps it
- * off, and two that write the same annotation of a Pod would race.
+ * Who makes the PodGroups. `external`: Muster, with a sub-group for each group of the gang (KAI 0.15 and later).
+ * `podgrouper`: KAI, by the owner of each Pod. KAI before 0.15 ignores the annotation that disables its podgrouper, so
+ * Muster and the podgrouper would both write the same annotation of a Pod.
  */
 export type Grouping = 'external' | 'podgrouper';
 
 export interface FoundTopology {
   readonly levels: readonly string[];
-  /** It has Muster's mark. */
+  /** Whether it has Muster's label. */
   readonly ours: boolean;
 }
 
-/** What a look at the cluster came to. */
+/** Result of an inspection of the cluster. */
 export interface Found {
   readonly grouping: Grouping;
-  /** The least that the CRD takes as `spec.minMember`: 1 up to 0.17.0, 0 after. */
+  /** Smallest `spec.minMember` that the CRD accepts: 1 up to 0.17.0, 0 after. */
   readonly rootMinimum: number;
-  /** By name; undefined where KAI's Topology is not served. */
+  /** By name; undefined when KAI's Topology is not served. */
   readonly topologies: ReadonlyMap<string, FoundTopology> | undefined;
 }
 
-/** What is gone by where nobody has looked: the KAI of today, and no word on topologies. */
+/** Assumption before any inspection: today's KAI, with unknown Topologies. */
 export const UNSEEN = { grouping: 'external', rootMinimum: 1 } as const;
 
-/** @throws Error where KAI's PodGroup is not there, ApiError */
+/** @throws Error when KAI's PodGroup is not served; ApiError */
 export async function probe(cluster: ClusterProbe): Promise<Found> {
   const schema = await cluster.crdSchema(POD_GROUP_CRD, POD_GROUP.version);
   if (schema === undefined) {
@@ -42,7 +42,7 @@ export async function probe(cluster: ClusterProbe): Promise<Found> {
   return { ...capabilities(schema), topologies: topologiesIn(await cluster.read(TOPOLOGIES_PATH)) };
 }
 
-/** What a KAI can do, by the fields of its PodGroup: the CRD has no other sign of its version. */
+/** Features of the installed KAI by the fields of its PodGroup, since the CRD has no other sign of KAI's version. */
 export function capabilities(schema: JsonObject): Pick<Found, 'grouping' | 'rootMinimum'> {
   const spec = propertiesOf(ownObject(propertiesOf(schema), 'spec'));
   const subGroup = propertiesOf(own(ownObject(spec, 'subGroups'), 'items'));
@@ -74,9 +74,9 @@ function topologiesIn(list: JsonObject | undefined): Found['topologies'] {
 }
 
 /**
- * What a look at the cluster means for this configuration.
- * @param found undefined where there is no cluster to look at
- * @throws Error where KAI is too old for what is asked
+ * Facts about the cluster for this configuration.
+ * @param found undefined when there is no cluster to inspect
+ * @throws Error when KAI is too old for the configuration
  */
 export function readiness(config: KaiConfig, found: Found | undefined): BackendFacts {
   const version = POD_GROUP_API_VERSION;
@@ -118,7 +118,7 @@ function topologyNotices({ topologyName, keptLevels }: KaiConfig, { topologies }
   ];
 }
 
-/** A Topology of somebody else's that stands where Muster is to keep one, with other levels: the way out. */
+/** The fault and the way out when a Topology of the configured name belongs to somebody else and has other levels. */
 export const inTheWay = (name: string, found: FoundTopology, levels: readonly string[]): string =>
   `Topology ${name} is not Muster's and has the levels ${found.levels.join(', ')}, not those of ` +
   `topologyAwareScheduling.levels (${levels.join(', ')}): delete it, correct the levels, or set config.topologyName to ` +

@@ -7,7 +7,7 @@ import type { ClusterSyncContext, OwnedObject } from '../cluster.ts';
 import { TOPOLOGY, TOPOLOGY_ANNOTATIONS } from './names.ts';
 import { inTheWay, type FoundTopology } from './probe.ts';
 
-/** The Topology whose levels a gang's constraints name; undefined where nothing says which. */
+/** Name of the Topology of a gang's levels; undefined when neither the gang nor the configuration names one. */
 export function topologyNameOf(
   { annotations }: Pick<PodGang, 'annotations'>,
   fallback: string | undefined,
@@ -19,7 +19,7 @@ export function topologyNameOf(
   return fallback;
 }
 
-/** A constraint as KAI has it; undefined where no level is asked for, since a Topology alone does nothing. */
+/** A constraint in KAI's form; undefined when no level is requested, since a Topology alone has no effect. */
 export function constraintOn(
   topology: string | undefined,
   pack: PackConstraint | undefined,
@@ -33,8 +33,8 @@ export function constraintOn(
 }
 
 /**
- * The gang as far as its constraints are to be heeded. Without topologyAwareScheduling none is passed on; the Grove
- * operator has a switch of its own, and takes them out itself.
+ * The gang without its constraints when topologyAwareScheduling is off. Grove's gangs stay unchanged: the Grove operator has
+ * a setting of its own and removes the constraints itself.
  */
 export function heeded(gang: PodGang, enabled: boolean): PodGang {
   if (enabled || isGroveManaged(gang)) return gang;
@@ -44,7 +44,7 @@ export function heeded(gang: PodGang, enabled: boolean): PodGang {
   return { ...gang, spec };
 }
 
-/** Each level that a gang asks for, once, with the path of the first that does. */
+/** Each level that a gang requests, once, with the path of its first request. */
 export function levelsAskedFor(gang: PodGang): Map<string, string> {
   const levels = new Map<string, string>();
   for (const { path, pack } of constraintsOf(gang)) {
@@ -57,10 +57,10 @@ export function levelsAskedFor(gang: PodGang): Map<string, string> {
 }
 
 /**
- * Keeps the Topology of the configured levels. KAI never lets the list of node labels change, so another list is
- * another object: gangs that ask for a topology wait for the moment between the two, bound Pods do not notice. One
- * that is not Muster's is left alone, and is as good where its levels are the same.
- * @throws Error where it is not Muster's and has other levels
+ * Keeps the Topology of the configured levels. KAI does not allow a change of the list of node labels, so a changed list is
+ * written by deletion and creation: gangs with topology constraints wait in between, and bound Pods are not affected. A
+ * Topology that is not Muster's is not changed, and is used when its levels are the same.
+ * @throws Error when it is not Muster's and has other levels
  */
 export async function keepTopology(
   context: ClusterSyncContext,

@@ -17,7 +17,7 @@ import {
 import type { Found } from './probe.ts';
 import { levelsAskedFor, topologyNameOf } from './topology.ts';
 
-/** What stands in for what a gang does not name. */
+/** Defaults for fields that a gang does not set. */
 export interface KaiDefaults {
   readonly queue: string | undefined;
   readonly topologyName: string | undefined;
@@ -28,7 +28,7 @@ export const KAI_PREEMPTS: Preempts = {
   always: { mode: 'PodGroup', says: 'it evicts what is left of a gang that has fewer Pods than its minimum' },
 };
 
-/** @param found undefined where nobody has looked at a cluster */
+/** @param found undefined before any inspection of a cluster */
 export const validateForKai = (
   gang: PodGang,
   defaults: KaiDefaults,
@@ -38,7 +38,7 @@ export const validateForKai = (
   warnings: warningsForKai(gang, defaults, found),
 });
 
-/** What a PodGroup cannot hold. Where there is one, there is no PodGroup for the gang. */
+/** Faults of a gang that a KAI PodGroup cannot express. A gang with a fault gets no PodGroup. */
 export const faultsForKai = (gang: PodGang, defaults: KaiDefaults): Fault[] => [
   ...checkNames(gang),
   ...checkQueue(gang, defaults.queue),
@@ -47,13 +47,15 @@ export const faultsForKai = (gang: PodGang, defaults: KaiDefaults): Fault[] => [
   ...checkTotalMinimum(gang),
 ];
 
-/** Sub-groups and their parents share one set of DNS labels. A configuration without groups becomes neither. */
+/**
+ * Sub-groups and their parents share one namespace of DNS labels. A group configuration without groups makes no sub-group.
+ */
 function checkNames(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const groups = new Set<string>();
   gang.spec.groups.forEach((group, index) => {
     groups.add(group.name);
-    // What is no label value either was refused already.
+    // A name that is no label value has been refused already.
     if (isLabelValue(group.name) && !isDnsLabel(group.name)) {
       faults.push(subGroupName(`spec.podgroups[${index}].name`, group.name));
     }
@@ -83,7 +85,7 @@ function checkQueue(gang: PodGang, fallback: string | undefined): Fault[] {
     const detail = `no KAI queue is configured: set this label, or config.queue of the profile ${KAI_NAME}`;
     return [fault('BackendCannotExpress', path, { detail })];
   }
-  // Of the label the API server has seen to it; an annotation can be anything.
+  // The API server validates the value of the label; the annotation can be any text.
   if (isLabelValue(queue) || isDnsSubdomain(queue)) return [];
   const detail = 'it is not the name of a KAI Queue';
   return [fault('BackendCannotExpress', keyed('metadata.annotations', KEY_QUEUE), { value: queue, detail })];
@@ -127,7 +129,10 @@ function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | und
   return [...warnings, ...unknownLevels(gang, topologyNameOf(gang, defaults.topologyName), found)];
 }
 
-/** An older KAI reads the owner of a Pod and the labels of the Pod, and nothing of the PodGang. */
+/**
+ * Warnings about terms that an older KAI ignores: it reads only the owner and the labels of a Pod, and nothing of the
+ * PodGang.
+ */
 function lostToThePodgrouper(gang: PodGang): string[] {
   const { groups } = gang.spec;
   const warnings = [
@@ -147,7 +152,10 @@ function lostToThePodgrouper(gang: PodGang): string[] {
   return warnings;
 }
 
-/** KAI says no more than "Unable to schedule podgroup" of a level that is not there. A look back, so no refusal. */
+/**
+ * Warnings about levels that the Topology lacks, for which KAI reports only "Unable to schedule podgroup". Not refused,
+ * since the inspection of the Topology may be outdated.
+ */
 function unknownLevels(gang: PodGang, topology: string | undefined, found: Found | undefined): string[] {
   const levels = levelsAskedFor(gang);
   if (levels.size === 0 || topology === undefined || found === undefined) return [];

@@ -24,7 +24,7 @@ import { parseGroupVersion } from '../../k8s/resource.ts';
 
 const none = (): Promise<undefined> => Promise.resolve(undefined);
 
-/** A cluster that serves one generation of native gangs, and keeps every field of them. */
+/** A cluster that serves one generation of native gangs and keeps every gated field. */
 const clusterWith = (api: GangApi): ClusterProbe => ({
   versions: () => Promise.resolve([api.version]),
   resources: (groupVersion) =>
@@ -38,7 +38,7 @@ const clusterWith = (api: GangApi): ClusterProbe => ({
   dryRunCreate: (_resource, object) => Promise.resolve(object),
 });
 
-/** Gates alone, and every generation of the API in each layout that it has. */
+/** Conformance settings: gates alone, and every version of the API in each of its layouts. */
 const nativeTrials: Readonly<Record<string, ConformanceSettings>> = {
   'gates alone': {},
   ...Object.fromEntries(
@@ -52,9 +52,9 @@ const nativeTrials: Readonly<Record<string, ConformanceSettings>> = {
 };
 
 /**
- * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
- * name. Where it has none a Pod needs only its scheduler: the gate holds the gang until it is complete, and from then on
- * the scheduler places Pod by Pod.
+ * kube-scheduler, with Kubernetes' native gangs when the cluster serves them: a Workload and its PodGroups, which the Pods
+ * name. Otherwise a Pod gets only its scheduler name: the gate holds the gang until it is complete, and the scheduler then
+ * places Pod by Pod.
  */
 export const native: BackendFactory = {
   name: NATIVE_NAME,
@@ -75,7 +75,7 @@ export const native: BackendFactory = {
   conformance: nativeTrials,
   create: ({ config }): Backend => {
     const cluster = new NativeDiscovery(readNativeConfig(config));
-    /** Of gangs whose Pods were admitted under another layout than Pods are now, as of their last sync. */
+    /** Layouts of gangs whose Pods were admitted under another layout than the current one, as of their last sync. */
     const former = new Map<string, Layout>();
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
@@ -103,7 +103,7 @@ export const native: BackendFactory = {
         else former.set(keyOf(gang), layout);
         await syncNative(context, gang, served, layout);
       },
-      // The objects go with the PodGang, by their owner reference; PodGroups once their Pods have ended.
+      // The objects are deleted by their owner reference to the PodGang, PodGroups only once their Pods have ended.
       onPodGangDelete: (_context, gang) => {
         former.delete(keyOf(gang));
         return Promise.resolve();
@@ -124,9 +124,10 @@ export const native: BackendFactory = {
       },
       followsBinding: (gang) => mayCountReleased(gang, cluster.native),
       followsReferences: (gang) => mayCountReleased(gang, cluster.native),
-      // The scheduler takes a Pod out of its group when it is gone, or has ended.
+      // The scheduler removes a Pod from its group when the Pod is gone or has ended.
       countsEnding: () => cluster.native !== undefined,
-      // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.
+      // With native gangs the scheduler itself preempts for them. Whether it does so for the whole gang or Pod by Pod
+      // depends on feature gates that Muster cannot see.
       preemptsGangs: () => (cluster.certain ? cluster.native !== undefined : undefined),
       explain: explainNative,
     };
@@ -134,15 +135,16 @@ export const native: BackendFactory = {
 };
 
 function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseOrder {
-  // What is in no CompositePodGroup is placed by itself, and would take the room of those that are.
+  // A group outside of the CompositePodGroup is placed separately and would take the capacity of the groups inside.
   if (layout === 'composite') return hasOptional(gang) ? 'optional-groups-last' : 'all-at-once';
-  // One count for several groups is reached by the wrong Pods unless exactly the minimums are let go first.
+  // With one count for several groups, Pods of the wrong group could fill the count unless exactly the minimums are released
+  // first.
   return isOneCount(gang, layout) && !api.waitsForGated ? 'minimum-first' : 'all-at-once';
 }
 
 /**
- * A Pod is in one native gang, for good. Whoever put it into another must say which of the two is meant, but for the Job
- * controller, which does so unasked (docs/adr/0044).
+ * A Pod belongs to one native gang for good. A Pod that names another one is refused, so that its author decides between the
+ * two. The exception is a Pod of the Job controller, which names its PodGroup unasked (docs/adr/0044).
  */
 function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layout }: Native): void {
   const unit = nativeGangNames(layout, gang.gang, gang.group);
@@ -157,10 +159,10 @@ function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layo
 }
 
 /**
- * Whether a Job controls the Pod. With the feature gate WorkloadWithJob the Job controller puts each Pod of a Job whose
- * template names no PodGroup into one that it has made, and nothing of the Pod tells that from what a template says
- * (pkg/controller/job/job_controller.go: it does have the PodGroup own the template, but GetPodFromTemplate of
- * pkg/controller/controller_utils.go takes the Job alone over).
+ * Whether a Job controls the Pod. With the feature gate WorkloadWithJob, a Job whose template names no PodGroup gets one
+ * from the Job controller, which writes its name into each Pod. Such a Pod cannot be told from one whose template names the
+ * PodGroup: pkg/controller/job/job_controller.go makes the PodGroup an owner of the template, but GetPodFromTemplate of
+ * pkg/controller/controller_utils.go copies only the Job's owner reference.
  */
 function isOfJob(pod: Pick<PodReader, 'at'>): boolean {
   const references = pod.at(['metadata', 'ownerReferences']);
@@ -174,12 +176,12 @@ const isJob = (owner: Json): boolean =>
 
 const keyOf = ({ namespace, name }: Pick<PodGang, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
-/** What the scheduler writes on a PodGroup: the first in 1.36, the second from 1.37 on. */
+/** Conditions of a PodGroup by the scheduler: the first in 1.36, the second from 1.37 on. */
 const PLACED = ['PodGroupScheduled', 'PodGroupInitiallyScheduled'];
 
 /**
- * Why the scheduler does not place a gang, in its own words and one line; undefined while it says nothing, which is
- * also so while it waits for Pods, and for good once a gang was placed.
+ * The scheduler's reason for not placing a gang, on one line; undefined when it gives none, as while it waits for Pods and
+ * after the gang was placed once.
  */
 function explainNative(objects: readonly JsonObject[]): string | undefined {
   const said = objects.flatMap((object) => {

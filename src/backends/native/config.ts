@@ -4,12 +4,12 @@ import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
 import { NATIVE_DISRUPTION_MODES, GANG_APIS, type NativeDisruptionMode } from './gang-api.ts';
 import { LAYOUTS } from './native-gangs.ts';
 
-/** `auto`: `composite` where the cluster serves CompositePodGroups, else `flat`. */
+/** `auto`: `composite` when the cluster serves CompositePodGroups, else `flat`. */
 const GROUP_LAYOUTS = ['auto', ...LAYOUTS] as const;
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
 
-/** What a profile `default-scheduler` may say in its `config`; README.md has the table. */
+/** Settings of a profile `default-scheduler`; README.md has the table. */
 export const nativeSettings = {
   gangScheduling: {
     type: 'boolean',
@@ -45,7 +45,7 @@ export interface NativeConfig {
   readonly disruptionMode: NativeDisruptionMode | undefined;
 }
 
-/** @throws Error that names every key that is unknown or wrong */
+/** @throws Error that names every unknown or wrong key */
 export function readNativeConfig(config: JsonObject): NativeConfig {
   const { gangScheduling, api, groups, disruptionMode } = readProfileConfig(config, nativeSettings);
   return {

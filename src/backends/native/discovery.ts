@@ -12,14 +12,14 @@ import type { Fields, Native } from './objects.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownObject } from '../../json/json.ts';
 
-/** What is known of the cluster's native gangs. Every look replaces it as a whole, since Pods are prepared meanwhile. */
+/** Knowledge about the cluster's native gangs. Each inspection replaces it as a whole, since Pods are prepared meanwhile. */
 interface Known {
   readonly native: Native | undefined;
-  /** Whether a cluster or the configuration says so, and it is no guess. */
+  /** Whether it was read from a cluster or set by the configuration, rather than assumed. */
   readonly certain: boolean;
 }
 
-/** What one profile knows of its cluster. Until somebody looks it goes by the configuration alone. */
+/** Knowledge of one profile about its cluster; by the configuration alone before the first inspection. */
 export class NativeDiscovery {
   readonly #config: NativeConfig;
   readonly #fixed: GangApi | undefined;
@@ -33,7 +33,7 @@ export class NativeDiscovery {
     this.#known = { native, certain: config.api === 'none' };
   }
 
-  /** undefined: gates alone. */
+  /** undefined: no native gangs, only gates. */
   get native(): Native | undefined {
     return this.#known.native;
   }
@@ -43,8 +43,8 @@ export class NativeDiscovery {
   }
 
   /**
-   * A cluster that does not answer leaves what was known before.
-   * @throws Error where the configured version is not served; ApiError
+   * Inspects the cluster. The earlier knowledge stays when the cluster does not answer.
+   * @throws Error when the configured version is not served; ApiError
    */
   async look(cluster: ClusterProbe | undefined): Promise<BackendFacts> {
     const { api: wanted } = this.#config;
@@ -55,7 +55,7 @@ export class NativeDiscovery {
     if (api === undefined && this.#fixed !== undefined) throw notServed(this.#fixed);
     const composites = api !== undefined && (await servesComposites(cluster, api));
     if (api !== undefined && !composites && this.#config.groups === 'composite') throw noComposites();
-    // Pods need to know no more, so they do not wait for the rest.
+    // Set before the dry runs: preparing Pods needs only the API version and the layout, so Pods do not wait for the rest.
     const before = this.#known.native?.api === api ? this.#known.native?.fields : undefined;
     this.#known = { native: this.#native(api, before ?? NO_FIELDS, composites), certain: true };
     const fields = api === undefined ? NO_FIELDS : await keptFields(cluster, api);
@@ -84,8 +84,8 @@ const NO_FIELDS: Fields = { priority: false, topology: false };
 const ALL_FIELDS: Fields = { priority: true, topology: true };
 
 /**
- * The first of these APIs that the cluster serves, or undefined. That a version of the group is served says little:
- * v1beta1 was one of PriorityClass years before it had gangs.
+ * The first of these APIs that the cluster serves, or undefined. A served version of the group is not enough: v1beta1 had
+ * PriorityClass years before it had gangs.
  */
 async function servedApi(
   cluster: Pick<ClusterProbe, 'versions' | 'resources'>,
@@ -100,7 +100,10 @@ async function servedApi(
   return undefined;
 }
 
-/** Whether the cluster serves CompositePodGroups beside these PodGroups. Where it does, PodGroups keep the name of a parent. */
+/**
+ * Whether the cluster serves CompositePodGroups beside these PodGroups. Only then does a PodGroup keep the name of its
+ * parent.
+ */
 async function servesComposites(cluster: Pick<ClusterProbe, 'resources'>, api: GangApi): Promise<boolean> {
   if (!api.nests) return false;
   const { version, plural } = COMPOSITE_POD_GROUPS;
@@ -108,7 +111,7 @@ async function servesComposites(cluster: Pick<ClusterProbe, 'resources'>, api: G
   return resources?.some((one) => one.plural === plural) === true;
 }
 
-/** Which of the gated fields come back from a dry run; only so can it be seen. */
+/** The gated fields that a dry run returns; there is no other way to detect them. */
 async function keptFields(cluster: Pick<ClusterProbe, 'dryRunCreate'>, api: GangApi): Promise<Fields> {
   if (api.podGroups === undefined) return NO_FIELDS;
   const disruptionMode = api.disruptionMode?.gang ?? null;
@@ -129,14 +132,14 @@ async function keptFields(cluster: Pick<ClusterProbe, 'dryRunCreate'>, api: Gang
 
 const ALONE = 'the gates hold a gang until its Pods are all there, then each is placed by itself';
 
-/** What a cluster was found to have. */
+/** Features found in a cluster. */
 interface Found {
   readonly api: GangApi | undefined;
   readonly fields: Fields;
   readonly composites: boolean;
 }
 
-/** What was found in a cluster, for whoever runs it. */
+/** The findings, for the operator. */
 function nativeFacts(
   { api, fields, composites }: Found,
   { api: wanted, groups, disruptionMode }: NativeConfig,
@@ -161,12 +164,12 @@ function nativeFacts(
     );
   }
   const { kind, version } = COMPOSITE_POD_GROUPS;
-  // What is used is told; that an alpha is off is nothing that anybody has to mend.
+  // An API in use is named. A disabled alpha API is no problem, so it is not reported.
   const used = composites && (groups === 'auto' || groups === 'composite') ? `, ${kind} of ${version}` : '';
   return { version: `${nativeApiVersion(api)}${used}`, notices };
 }
 
-/** What is assumed where there is no cluster to ask. */
+/** Assumed facts when there is no cluster to inspect. */
 function offlineFacts(api: GangApi | undefined, config: NativeConfig): BackendFacts {
   if (config.api === 'none')
     return nativeFacts({ api: undefined, fields: NO_FIELDS, composites: false }, config);

@@ -3,34 +3,37 @@ import type { Resource } from '../../k8s/resource.ts';
 import type { PodPatch, PodReader } from '../backend.ts';
 import type { NativeGang } from './native-gangs.ts';
 
-/** The API group of native gangs. It has PriorityClasses too, in versions of the same names. */
+/** The API group of native gangs. PriorityClass is in the same group, in versions of the same names. */
 export const SCHEDULING_GROUP = 'scheduling.k8s.io';
 
 export const NATIVE_DISRUPTION_MODES = ['pod', 'gang'] as const;
-/** What preemption takes at once. */
+/** What one preemption evicts: a Pod or a whole PodGroup. */
 export type NativeDisruptionMode = (typeof NATIVE_DISRUPTION_MODES)[number];
 
-/** One generation of the native gang API: each release of Kubernetes since 1.35 has worded it anew. */
+/** One version of the native gang API. Each release of Kubernetes since 1.35 has changed its fields. */
 export interface GangApi {
   readonly version: 'v1beta1' | 'v1alpha3' | 'v1alpha2' | 'v1alpha1';
   readonly workloads: Resource;
-  /** undefined where a Workload lists its groups and no object stands for one. */
+  /** undefined in a version whose Workload lists the groups, without PodGroup objects. */
   readonly podGroups: Resource | undefined;
-  /** Fields of a Workload's spec, and of each entry in it. */
+  /** Names of fields in a Workload's spec, and in each entry of its list. */
   readonly templates: 'podGroupTemplates' | 'podGroups';
   readonly policy: 'schedulingPolicy' | 'policy';
-  /** How a PodGroup's spec names the template it is of. */
+  /** Reference from a PodGroup's spec to its template. */
   templateRef(workloadName: string, template: string): JsonObject;
   readonly disruptionMode: Readonly<Record<NativeDisruptionMode, Json>> | undefined;
-  /** Whether `minCount` of a stored PodGroup may change; all else that we write never does, nor do templates. */
+  /**
+   * Whether `minCount` of a stored PodGroup may change. Every other field that Muster writes is immutable, and so are
+   * templates.
+   */
   readonly minCountChanges: boolean;
-  /** Whether the scheduler tries no Pod of a group while any other of it, bound ones apart, has a gate. */
+  /** Whether the scheduler tries no Pod of a group while an unbound Pod of the group has a gate. */
   readonly waitsForGated: boolean;
-  /** Whether a PodGroup of it may be in a CompositePodGroup. */
+  /** Whether PodGroups of this version may be in a CompositePodGroup. */
   readonly nests: boolean;
-  /** The gang that a Pod names, as `GangPod.nativeGang` writes it. */
+  /** Reference of a Pod to its gang, in the form of `GangPod.nativeGang`. */
   linkOf(gang: string, unit: Pick<NativeGang, 'template' | 'podGroup'>): string;
-  /** The same of a Pod under review; undefined where it names none. */
+  /** Reference in a Pod under review, in the same form; undefined when the Pod names no gang. */
   linkIn(pod: PodReader): string | undefined;
   /** Field of the Pod that names the gang. */
   readonly linkField: string;
@@ -47,7 +50,7 @@ const resource = (version: string, plural: string, kind: string): Resource => ({
   namespaced: true,
 });
 
-/** What 1.36 and 1.37 have in common: PodGroups are objects, and a Pod names one. */
+/** Common part of 1.36 and 1.37: PodGroups are objects, and a Pod names one. */
 const withPodGroups = (version: GangApi['version']) =>
   ({
     version,
@@ -93,7 +96,7 @@ const asOf135: GangApi = {
   waitsForGated: false,
   nests: false,
   linkOf: (gang, { template }) => `${gang}/${template}`,
-  // Copies of a group count apart, so a Pod of one copy is not of the group that we mean.
+  // Copies of a group (`podGroupReplicaKey`) are counted separately, so a Pod of a copy does not belong to Muster's group.
   linkIn: ({ workloadRef }) =>
     workloadRef &&
     [workloadRef.name, workloadRef.podGroup, workloadRef.podGroupReplicaKey ?? []].flat().join('/'),
@@ -101,14 +104,14 @@ const asOf135: GangApi = {
   link: (patch, gang, { template }) => patch.setWorkloadRef({ name: gang, podGroup: template }, WHY),
 };
 
-/** What holds several PodGroups of a gang together: alpha in 1.37, behind a gate of its own, in one version alone. */
+/** Groups several PodGroups of a gang: alpha in 1.37, with a feature gate of its own, in one version only. */
 export const COMPOSITE_POD_GROUPS = resource('v1alpha3', 'compositepodgroups', 'CompositePodGroup');
 
-/** Newest first: the order in which a cluster is asked for them. */
+/** Newest first: the order in which a cluster is probed. */
 export const GANG_APIS: readonly GangApi[] = [asOf137('v1beta1'), asOf137('v1alpha3'), asOf136, asOf135];
 
-/** For people: `scheduling.k8s.io/v1alpha2`. */
+/** For messages: `scheduling.k8s.io/v1alpha2`. */
 export const nativeApiVersion = ({ version }: GangApi): string => `${SCHEDULING_GROUP}/${version}`;
 
-/** The kind by which a version of the API group is known to have gangs at all. */
+/** The kind that shows that a served version of the API group has gangs. */
 export const markerKind = (api: GangApi): Resource => api.podGroups ?? api.workloads;

@@ -4,10 +4,12 @@ import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/check-spec.ts';
 
 export const LAYOUTS = ['flat', 'per-group', 'composite'] as const;
-/** How groups become native gangs: one for all of them, one each, or one each under a CompositePodGroup. */
+/**
+ * How groups become native gangs: one for all groups, one for each group, or one for each group below a CompositePodGroup.
+ */
 export type Layout = (typeof LAYOUTS)[number];
 
-/** Entries that a list of templates in a Workload may have. */
+/** Longest list of templates that a Workload accepts. */
 export const MAX_TEMPLATES = 8;
 
 /** One native gang of a PodGang: a template of its Workload, and the PodGroup made from it. */
@@ -17,16 +19,17 @@ export interface NativeGang {
   /** A DNS subdomain. */
   readonly podGroup: string;
   readonly groups: readonly PodGroup[];
-  /** How many Pods must be there at once before the scheduler binds any. 0: it binds them one by one. */
+  /** Pods that must exist before the scheduler binds any. 0: the scheduler binds them one by one. */
   readonly minCount: number;
 }
 
-/** The template of the one native gang that stands for all groups. */
+/** Name of the template in the layout `flat`. */
 const FLAT_TEMPLATE = 'gang';
 
 /**
- * What a Pod of a group belongs to: from names alone, since a Pod is prepared before any object is there. Where each
- * group has a PodGroup the group's part of its name has no dot, so that no two gangs of a namespace come to the same.
+ * Names of the native gang of a Pod. They follow from the names of the gang and the group alone, since a Pod is prepared
+ * before the objects exist. With a PodGroup for each group, the group's part of the name has no dot, so that the PodGroups
+ * of two gangs in a namespace never share a name.
  */
 export function nativeGangNames(
   layout: Layout,
@@ -38,15 +41,15 @@ export function nativeGangNames(
   return { template, podGroup: `${gang}.${template}` };
 }
 
-/** Whether one native gang counts the Pods of several groups. */
+/** Whether one native gang counts Pods of several groups. */
 export const isOneCount = ({ spec }: Pick<PodGang, 'spec'>, layout: Layout): boolean =>
   layout === 'flat' && spec.groups.length > 1;
 
-/** Whether there is a group that a gang can start without, beside such as it cannot. */
+/** Whether the gang has both groups with a minimum and groups without one. */
 export const hasOptional = ({ spec: { groups } }: Pick<PodGang, 'spec'>): boolean =>
   groups.some(({ minReplicas }) => minReplicas <= 0) && groups.some(({ minReplicas }) => minReplicas > 0);
 
-/** The native gangs of a PodGang, in the order of its groups: one for all of them, or one for each. */
+/** The native gangs of a PodGang, in the order of its groups: one for all groups, or one for each. */
 export const nativeGangsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec'>): NativeGang[] =>
   layout === 'flat'
     ? [{ ...nativeGangNames(layout, gang.name, ''), groups: gang.spec.groups, minCount: totalMinimum(gang) }]
@@ -56,7 +59,7 @@ export const nativeGangsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec
         minCount: Math.max(0, group.minReplicas),
       }));
 
-/** A group's name where it is a DNS label, else one made from it, told apart by a hash. */
+/** The group's name when it is a DNS label, else a DNS label with a hash of the name. */
 function dnsLabelOf(group: string): string {
   if (isDnsLabel(group)) return group;
   const mark = hash('sha256', group).slice(0, 10);
@@ -68,24 +71,24 @@ function dnsLabelOf(group: string): string {
   return readable === '' ? `g-${mark}` : `${readable}-${mark}`;
 }
 
-/** A CompositePodGroup of a gang: the scheduler places what is in it all or none. */
+/** A CompositePodGroup of a gang: the scheduler places all of its members or none. */
 export interface Composite {
   /** A DNS subdomain. */
   readonly name: string;
   /** A DNS label that no other template of the Workload has. */
   readonly template: string;
-  /** Of the node label whose value has to be the same for all that is in it. */
+  /** Key of the node label that must have the same value for all members; undefined: no such constraint. */
   readonly level: string | undefined;
-  /** Native gangs that are in it, but in none of its `parts`. */
+  /** Native gangs directly in it, without those in its `parts`. */
   readonly units: readonly NativeGang[];
   readonly parts: readonly Composite[];
 }
 
 /**
- * What holds a gang together: all native gangs that have to start with it, and those of each group configuration with a
- * required level.
- * @param units of one group each
- * @returns undefined where a PodGroup says it all
+ * The CompositePodGroup of a gang: all native gangs that must start together, with a nested CompositePodGroup for each group
+ * configuration that has a required level.
+ * @param units native gangs of one group each
+ * @returns undefined when a single PodGroup is enough
  */
 export function compositeOf(
   { name, spec }: Pick<PodGang, 'name' | 'spec'>,
@@ -117,9 +120,9 @@ export function compositeOf(
   };
 }
 
-/** The composite and its parts, each before what is in it. */
+/** The composite and all nested ones, each parent before its members. */
 export const withParts = (root: Composite): readonly Composite[] => [root, ...root.parts.flatMap(withParts)];
 
-/** Whether a Workload has room for the templates of all of it. */
+/** Whether every list of templates in the composite is short enough for a Workload. */
 export const isDescribed = ({ units, parts }: Composite): boolean =>
   units.length <= MAX_TEMPLATES && parts.length <= MAX_TEMPLATES && parts.every(isDescribed);

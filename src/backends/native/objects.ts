@@ -21,11 +21,10 @@ import type { NativeConfig } from './config.ts';
 import { requiredLevel } from './topology.ts';
 
 /**
- * The Workload, the CompositePodGroups and the PodGroups of a gang, in the order in which they are created: in 1.36 a
- * PodGroup is refused while the template that it names is not there. What a template says, its object says again, since
- * nothing is inherited.
- * @param alone native gangs whose Pods are bound one by one, since not all of them name it
- * @param waiting names of the gang's Pods that have not ended, while none of them is on a node
+ * The Workload, the CompositePodGroups and the PodGroups of a gang, in the order of their creation: 1.36 refuses a PodGroup
+ * whose template does not exist yet. Each object repeats the fields of its template, since Kubernetes copies none.
+ * @param alone native gangs whose Pods are bound one by one, because some of the Pods do not name the native gang
+ * @param waiting names of the gang's Pods that have not ended; undefined when a Pod of the gang is bound
  */
 export function nativeObjects(
   gang: PodGang,
@@ -53,7 +52,7 @@ export function nativeObjects(
   };
   const { podGroups } = api;
   if (podGroups === undefined) return [workload];
-  // The scheduler reads groups alone; more of them than a Workload holds go without one.
+  // The scheduler reads PodGroups only. A gang with more groups than a Workload accepts gets no Workload.
   const described = whole === undefined ? units.length <= MAX_TEMPLATES : isDescribed(whole);
   const composites = whole === undefined ? [] : withParts(whole);
   const counted = waiting !== undefined && countsReleased(gang, native);
@@ -69,7 +68,7 @@ export function nativeObjects(
     })),
     ...units.map((unit) => {
       const parent = composites.find((one) => one.units.some(({ podGroup }) => podGroup === unit.podGroup));
-      // Whoever has a parent has to name a template, be there a Workload or not.
+      // A PodGroup with a parent must name a template, even when the Workload does not exist.
       const named = whole === undefined ? described : parent !== undefined;
       return {
         ...{ resource: podGroups, name: unit.podGroup, labels },
@@ -83,7 +82,7 @@ export function nativeObjects(
   ];
 }
 
-/** What holds those of its native gangs together that have a minimum; undefined where nothing does. */
+/** The CompositePodGroup of the native gangs that have a minimum; undefined when the gang needs none. */
 export const compositeFor = (
   gang: PodGang,
   { layout }: Pick<Native, 'layout'>,
@@ -100,18 +99,24 @@ const inParent = (parent: Composite | undefined): JsonObject =>
   parent === undefined ? {} : { parentCompositePodGroupName: parent.name };
 
 /**
- * Whether all Pods that are let go have to be placed at once. Where a gate on one holds up all of them those beyond the
- * minimums cannot wait for their turn, and under one count for several groups they would stand in for another group's.
+ * Whether the minimum count includes all released Pods, so that they are placed together. A gate on one Pod holds up the
+ * whole group there, so surplus Pods cannot be released later, and with one count for several groups they would count in
+ * place of another group's Pods.
  */
 const countsReleased = (gang: PodGang, { api, layout }: Native): boolean =>
   api.waitsForGated && isOneCount(gang, layout);
 
-/** The same while nobody has looked by which layout the gang's Pods were admitted: those of a gang may be older than the look. */
+/**
+ * {@link countsReleased} for a gang whose Pods may have been admitted under another layout than the cluster's current one.
+ */
 export const mayCountReleased = (gang: PodGang, native: Native | undefined): boolean =>
   native !== undefined &&
   (countsReleased(gang, native) || (native.layout === 'composite' && gang.spec.groups.length > 1));
 
-/** No Pod is let go that its group does not refer to, and of those that have ended the scheduler counts none. */
+/**
+ * Raises the minimum count to the number of referenced Pods that have not ended. Pods without a reference are never
+ * released, and the scheduler does not count Pods that have ended.
+ */
 const withReleased = (unit: NativeGang, waiting: ReadonlySet<string>): NativeGang => {
   if (unit.minCount === 0) return unit;
   const counts = unit.groups.map((group) =>
@@ -120,22 +125,22 @@ const withReleased = (unit: NativeGang, waiting: ReadonlySet<string>): NativeGan
   return { ...unit, minCount: counts.reduce((sum, count) => sum + count, 0) };
 };
 
-/** Fields of a PodGroup that a feature gate of their own switches on; while it is off they are dropped without a word. */
+/** Fields of a PodGroup with a feature gate of their own. The API server drops them silently while the gate is off. */
 export interface Fields {
-  /** `priorityClassName` and `disruptionMode`: WorkloadAwarePreemption, part of GenericWorkload from 1.37 on. */
+  /** `priorityClassName` and `disruptionMode`, by the gate WorkloadAwarePreemption, part of GenericWorkload from 1.37 on. */
   readonly priority: boolean;
-  /** `schedulingConstraints`: TopologyAwareWorkloadScheduling. */
+  /** `schedulingConstraints`, by the gate TopologyAwareWorkloadScheduling. */
   readonly topology: boolean;
 }
 
-/** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
+/** The API that a cluster serves and the settings of the profile: everything beside the gang that its objects depend on. */
 export interface Native extends Pick<NativeConfig, 'disruptionMode'> {
   readonly api: GangApi;
   readonly fields: Fields;
   readonly layout: Layout;
 }
 
-/** What a PodGroup asks of the scheduler, and its template as well. */
+/** Scheduling terms of a PodGroup, and of its template. */
 function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, alone: boolean): JsonObject {
   const { minCount } = unit;
   const isGang = minCount > 0 && !alone;
@@ -145,7 +150,7 @@ function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, alone: b
   };
 }
 
-/** The same of a CompositePodGroup: all that is in it have to reach their minimums. */
+/** Scheduling terms of a CompositePodGroup: each of its members has to reach its minimum. */
 const compositeTerms = (gang: PodGang, composite: Composite, native: Native): JsonObject => ({
   schedulingPolicy: { gang: { minGroupCount: composite.units.length + composite.parts.length } },
   ...sharedTerms(gang, native, composite.level, true),
@@ -168,7 +173,7 @@ function sharedTerms(
   };
 }
 
-/** What the gang itself asks for goes before what the profile says of all gangs. */
+/** The gang's annotation takes precedence over the profile's setting. */
 function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {
   const mode = disruptionModeOfGang(gang);
   return mode && (mode === 'PodGroup' ? 'gang' : 'pod');

@@ -9,13 +9,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 
 /**
- * Keeps the Workload, the CompositePodGroups and the PodGroups of a gang. Kubernetes lets next to nothing of them change,
- * so what has to differ is made anew while no Pod counts on it. While one does only what has to be there for a start
- * follows: made anew under its name too where Kubernetes does not let it change, since the scheduler knows the Pods of a
- * group by that name and reads its count each time. All else stays as it is then, with a warning. No scheduler counts on a
- * Pod that is still gated: were that enough, a PodGroup made by somebody else without a minimum would let the gang start
- * in pieces.
- * @param layout the one by which the gang's Pods were admitted
+ * Keeps the Workload, the CompositePodGroups and the PodGroups of a gang. Almost all of their fields are immutable:
+ * 1. While no ungated Pod names them, an object that differs is deleted and created again.
+ * 2. While an ungated Pod names them, only the fields that a start needs are updated, if necessary by deletion and creation
+ *    under the same name: the scheduler finds the Pods of a group by that name and reads its count each time. All other
+ *    objects stay, with a warning.
+ *
+ * A gated Pod does not count as using an object: otherwise somebody else's PodGroup without a minimum could let the gang
+ * start in parts.
+ * @param layout the layout under which the gang's Pods were admitted
  */
 export async function syncNative(
   context: SyncContext,
@@ -35,18 +37,18 @@ export async function syncNative(
   const inUse = counted.some((pod) => !pod.gates.includes(GATE_POD_GANG_PENDING));
 
   if (strangers.length > 0) context.warn(startedWithout(strangers, api));
-  // One on its way out would wait for the Pods that name it, and they for the next one.
+  // A terminating object would wait for the Pods that name it, and these Pods for its replacement.
   const stuck = counted.length === 0 ? [] : wanted.filter((object) => isTerminating(liveOf(context, object)));
   const follows = layout === 'composite' && gang.spec.groups.some(({ minReplicas }) => minReplicas > 0);
   const fixed = inUse ? outdated.filter((object) => !isOtherCount(context, object, api, follows)) : [];
-  // Beside groups a Workload only describes: that one lags behind is no news.
+  // With PodGroups the Workload is only descriptive, so an outdated one needs no warning.
   const behind = fixed.filter(({ resource }) => resource !== api.workloads || api.podGroups === undefined);
   if (behind.length > 0) context.warn(kept(behind));
   const anew = [...outdated, ...stuck].filter((object) => !fixed.includes(object));
   for (const { resource, name } of anew.reverse()) await context.remove(resource, name, [PROTECTION]);
   for (const object of wanted) {
-    // A PodGroup stays until its finalizer is taken off, and applying asks for that. A gang that none of its Pods is
-    // counted in waits for nothing: the deletion is seen, and then there is another sync.
+    // A PodGroup stays until its finalizer is removed, and `apply` requests that through `despite`. When every Pod of the
+    // gang names another native gang, nothing has to be applied now: the deletion triggers another sync.
     const leaving = outdated.includes(object) || isTerminating(liveOf(context, object));
     const idle = !inUse && object.resource === api.podGroups && strangers.length > 0 && leaving;
     if (fixed.includes(object) || idle) continue;
@@ -55,15 +57,15 @@ export async function syncNative(
   await removeStrays(context, { wanted, fixed }, served);
 }
 
-/** Kubernetes keeps a PodGroup by it until no Pod that has not ended names it, gated ones included. */
+/** Finalizer that keeps a PodGroup while a Pod that has not ended, gated or not, names it. */
 const PROTECTION = 'scheduling.k8s.io/podgroup-protection';
 
 const isOurs = (pod: GangPod, gang: PodGang, { api, layout }: Native): boolean =>
   pod.nativeGang === api.linkOf(gang.name, nativeGangNames(layout, gang.name, pod.group));
 
 /**
- * How the gang's Pods were admitted. What the cluster serves, or the configuration, may have changed since: for as long as
- * all of them name native gangs of another layout, that one is kept.
+ * The layout under which the gang's Pods were admitted. The served API or the configuration may have changed since then:
+ * another layout is kept while all Pods name native gangs of that layout.
  */
 export function layoutOf(pods: readonly GangPod[], gang: PodGang, native: Native): Layout {
   const { layout } = native;
@@ -74,13 +76,13 @@ export function layoutOf(pods: readonly GangPod[], gang: PodGang, native: Native
 }
 
 /**
- * A Pod that was admitted while the cluster had no native gangs, or others, or Muster was set otherwise. It can never
- * be counted, so a gang that waited for it would wait for ever: its native gang has no minimum then.
+ * Whether the Pod was admitted under other native gangs or none: without them in the cluster, with another version, or under
+ * another configuration. Its native gang can never count it and would wait for ever, so this native gang gets no minimum.
  */
 const isStranger = (pod: GangPod, gang: PodGang, native: Native): boolean =>
   pod.nativeGang !== undefined && !isOurs(pod, gang, native);
 
-/** Objects of another layout, or of one group too many, once no Pod names them. */
+/** Deletes objects of another layout and of removed groups, once no Pod names them. */
 async function removeStrays(
   context: SyncContext,
   { wanted, fixed }: Readonly<Record<'wanted' | 'fixed', readonly OwnedObject[]>>,
@@ -96,7 +98,7 @@ async function removeStrays(
   for (const resource of resources) {
     for (const object of context.owned(resource)) {
       const name = objectName(object);
-      // No Pod names a CompositePodGroup; a PodGroup that stays as it is may.
+      // Pods do not name a CompositePodGroup, but a PodGroup that cannot be replaced now may.
       const inUse = resource === COMPOSITE_POD_GROUPS ? stays : named.has(name) || named.has(undefined);
       const expected = wanted.some((other) => other.resource === resource && other.name === name);
       if (!expected && !inUse && !isTerminating(object)) await context.remove(resource, name);
@@ -117,14 +119,14 @@ const startedWithout = (strangers: readonly GangPod[], api: GangApi): string => 
 
 type Stored = Pick<SyncContext, 'owned'>;
 
-/** The object as last seen; undefined where there is none. */
+/** The object as last seen; undefined when it does not exist. */
 const liveOf = (context: Stored, { resource, name }: OwnedObject): JsonObject | undefined =>
   context.owned(resource).find((object) => objectName(object) === name);
 
 const isTerminating = (object: JsonObject | undefined): boolean =>
   ownString(ownObject(object, 'metadata'), 'deletionTimestamp') !== undefined;
 
-/** Whether the stored object says otherwise in what Kubernetes never changes. One on its way out is not asked. */
+/** Whether an immutable field of the stored object differs. False for a terminating object. */
 export function differs(context: Stored, object: OwnedObject, api: GangApi): boolean {
   const { resource, spec } = object;
   const live = liveOf(context, object);
@@ -136,9 +138,8 @@ export function differs(context: Stored, object: OwnedObject, api: GangApi): boo
 }
 
 /**
- * Whether a stored object differs in nothing but what has to be there for the scheduler to start. Such a one may be
- * replaced under its name while Pods count on it: of a PodGroup its `minCount`; of what is in a CompositePodGroup also
- * whether it is in it, and how many are.
+ * Whether a stored object differs only in fields that a start needs, so that it may be replaced under its name while Pods
+ * use it: `minCount` of a PodGroup; for members of a CompositePodGroup also the parent and the number of members.
  */
 function isOtherCount(context: Stored, object: OwnedObject, api: GangApi, nested: boolean): boolean {
   const { resource, spec } = object;
@@ -153,7 +154,7 @@ function isOtherCount(context: Stored, object: OwnedObject, api: GangApi, nested
         sameTerms(spec, stored, api, withoutMinCount);
 }
 
-/** A field as it is compared. */
+/** Transforms a field before the comparison. */
 type View = (value: Json | undefined, field: string) => Json | undefined;
 
 const strictly: View = (value) => value;
@@ -168,22 +169,22 @@ const withoutPlace =
   (value, field) =>
     field === policy || PLACE.includes(field) ? undefined : value;
 
-/** What says where among the others an object is: that of 1.36, and those of 1.37. */
+/** Fields with an object's place among the others: in 1.36 the first, from 1.37 on the others. */
 const PLACE = ['podGroupTemplateRef', 'workloadRef', 'parentCompositePodGroupName'];
 
-/** Of a template or a group: the fields that we ever write. What else is stored is a default, or somebody else's. */
+/** Compares the fields of a template or a group that Muster writes. Other stored fields are defaults or belong to others. */
 function sameTerms(wanted: JsonObject, stored: Json | undefined, api: GangApi, view: View): boolean {
-  // Kubernetes answers with null where a Workload has none.
+  // Kubernetes returns null for a field that a Workload lacks.
   const same = (field: string): boolean =>
     isDeepStrictEqual(view(wanted[field], field), view(own(stored, field) ?? undefined, field));
   return (
     ['name', ...PLACE, api.policy, 'schedulingConstraints', 'priorityClassName'].every(same) &&
-    // Kubernetes fills it in, so only one that is asked for says anything.
+    // Kubernetes sets a default, so an unset field is not compared.
     (wanted['disruptionMode'] === undefined || same('disruptionMode'))
   );
 }
 
-/** The same of all templates in a Workload, or in one of its templates. */
+/** Compares all templates in a Workload, or in one of its templates. */
 const sameTemplates = (wanted: JsonObject, stored: Json | undefined, api: GangApi): boolean =>
   [api.templates, 'compositePodGroupTemplates'].every((list) => {
     const templates = ownList(wanted, list) ?? [];

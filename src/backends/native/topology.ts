@@ -3,14 +3,14 @@ import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import type { NativeGang } from './native-gangs.ts';
 
-/** A constraint with the groups that it holds together. */
+/** A constraint with the groups that it applies to. */
 interface Scoped {
   readonly path: string;
   readonly pack: PackConstraint;
   readonly groups: ReadonlySet<string>;
 }
 
-/** From the widest to the narrowest. */
+/** Constraints from the widest to the narrowest. */
 function scopedConstraints({ spec }: PodGang): Scoped[] {
   const scoped = (path: string, pack: PackConstraint | undefined, groups: readonly string[]): Scoped[] =>
     pack === undefined
@@ -34,7 +34,7 @@ function scopedConstraints({ spec }: PodGang): Scoped[] {
 const holds = (scope: Scoped, unit: NativeGang): boolean =>
   scope.groups.size === unit.groups.length && unit.groups.every(({ name }) => scope.groups.has(name));
 
-/** The level that a native gang must stay within: the narrowest of those that are meant for exactly its groups. */
+/** The required level of a native gang: the narrowest constraint that applies to exactly its groups. */
 export const requiredLevel = (gang: PodGang, unit: NativeGang): string | undefined =>
   scopedConstraints(gang)
     .filter((scope) => Boolean(scope.pack.required) && holds(scope, unit))
@@ -43,8 +43,9 @@ export const requiredLevel = (gang: PodGang, unit: NativeGang): string | undefin
 const NO_WISHES = 'ignored: a native gang has required levels only';
 
 /**
- * What of a gang's topology native gangs cannot hold: they take one required level each, and know no preferred one.
- * @param hasField whether the cluster keeps the field at all
+ * Faults and warnings for topology constraints that native gangs cannot express: each has one required level and no
+ * preferred one.
+ * @param hasField whether the cluster keeps the field
  */
 export function checkNativeTopology(
   gang: PodGang,
@@ -77,8 +78,8 @@ export function checkNativeTopology(
 }
 
 /**
- * The same where CompositePodGroups hold groups together, one for each constraint of several: all that they cannot hold is
- * a group without a minimum, which is in none of them.
+ * Faults and warnings with CompositePodGroups, which express one constraint each. The only inexpressible case is a
+ * constraint on a group without a minimum, which is in no CompositePodGroup.
  */
 export function checkCompositeTopology(gang: PodGang): PodGangVerdict {
   const optional = new Set(

@@ -15,8 +15,8 @@ export const NATIVE_NAME = 'default-scheduler';
 const PRIORITY = 'spec.priorityClassName';
 
 /**
- * The verdict where nothing but gates holds a gang together.
- * @param known whether that is certain: only then is refused what cannot be kept
+ * The verdict on a gang without native gangs, where only gates hold it together.
+ * @param known whether the lack of native gangs is certain; faults are reported only then
  */
 export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdict {
   const topology = checkNativeTopology(gang, nativeGangsOf('flat', gang), false);
@@ -28,7 +28,7 @@ export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdic
   return { faults, warnings: [...warnings, ...ignoredTerms(gang, ONE_BY_ONE), ...reservation(gang)] };
 }
 
-/** What native gangs of this cluster cannot express, and what they will not do. */
+/** Faults for terms that native gangs of this cluster cannot express, and warnings for terms that have no effect. */
 export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
   const { api, fields, layout } = native;
   const units = nativeGangsOf(layout, gang);
@@ -64,7 +64,7 @@ const ONE_BY_ONE: Preempts = {
   always: { mode: 'Pod', says: 'it preempts Pods one by one here' },
 };
 
-/** @param native undefined where nothing but gates holds a gang together */
+/** @param native undefined when the cluster has no native gangs */
 export function preemptsHere(gang: PodGang, native: Native | undefined): Preempts {
   if (native?.fields.priority !== true) return ONE_BY_ONE;
   const split = native.layout === 'per-group' && gang.spec.groups.length > 1;
@@ -75,7 +75,7 @@ export function preemptsHere(gang: PodGang, native: Native | undefined): Preempt
   };
 }
 
-/** The Pods get the class, too, when they are admitted: schedulers read theirs as well. */
+/** Checks the priority class. Admission writes the class into the Pods too, since schedulers also read it there. */
 function checkPriority(gang: PodGang, { fields }: Native): Fault[] {
   const { priorityClassName } = gang.spec;
   if (!fields.priority || priorityClassName?.startsWith('system-') !== true) return [];
@@ -86,7 +86,7 @@ function checkPriority(gang: PodGang, { fields }: Native): Fault[] {
 const reservation = ({ spec }: PodGang): string[] =>
   spec.reuseReservationRef ? [`${NATIVE_NAME} ignores spec.reuseReservationRef`] : [];
 
-/** @param raised groups of a gang that was let go, with fewer Pods than they now ask for */
+/** @param raised groups of a released gang whose new minimum is above their number of Pods */
 export function warnOfRaised(raised: string | undefined, api: GangApi | undefined): string[] {
   if (raised === undefined) return [];
   if (api === undefined)

@@ -28,19 +28,22 @@ import { printable, quoted } from '../../text/printable.ts';
 
 const NAME = 'volcano';
 
-/** The only annotation that Volcano's scheduler goes by; the job it stands for is looked up in the Pod's namespace. */
+/** The only annotation that Volcano's scheduler reads. It looks up the PodGroup in the Pod's namespace. */
 const ANNOTATION_GROUP = 'scheduling.k8s.io/group-name';
-/** The same under the newer name, which Grove writes too and a helper for virtual GPUs falls back to. */
+/** The same value under the newer key, which Grove also writes and Volcano's helper for virtual GPUs reads as a fallback. */
 const ANNOTATION_GROUP_NEW = 'scheduling.volcano.sh/group-name';
 
 const CRD = 'podgroups.scheduling.volcano.sh';
 const REQUIRES = 'volcano scheduler backend requires Volcano 1.14 or newer with PodGroup.spec.subGroupPolicy';
-/** What every policy needs: the API server prunes what it does not know, and the gang would start broken. */
+/**
+ * Fields that every sub-group policy needs. The API server prunes fields that the CRD lacks, and the gang would then be
+ * broken.
+ */
 const POLICY_FIELDS = ['labelSelector', 'matchLabelKeys', 'subGroupSize', 'minSubGroups'] as const;
 
 /**
- * Volcano, 1.14 and newer: one PodGroup for the gang with a sub-group policy for each group, which hold by themselves,
- * so all gates may come off at once.
+ * Volcano, 1.14 and newer: one PodGroup for the gang with a sub-group policy for each group. Each policy enforces its
+ * group's minimum, so all gates may come off at once.
  */
 export const volcano: BackendFactory = {
   name: NAME,
@@ -93,7 +96,7 @@ export const volcano: BackendFactory = {
             ];
       },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
-      // The owner reference takes the PodGroup away.
+      // The PodGroup is deleted by its owner reference.
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [VOLCANO_POD_GROUPS],
       followsBinding: (gang) => minResources(gang, config) !== undefined,
@@ -104,8 +107,8 @@ export const volcano: BackendFactory = {
 };
 
 /**
- * At CREATE and not later: Volcano gives a Pod without the annotation a PodGroup of its own within a second, and binds
- * it alone once it has no gate.
+ * Sets the annotation at CREATE and not later: within a second Volcano makes a PodGroup for a Pod without it, and binds the
+ * Pod alone once it has no gate.
  */
 function preparePod(_pod: PodReader, { gang }: Membership, patch: PodPatch): void {
   if (gang === '') {
@@ -126,7 +129,7 @@ async function syncPodGang(context: SyncContext, gang: PodGang, config: VolcanoC
   await context.apply(volcanoPodGroup(gang, { config, spec, bound }));
 }
 
-/** @throws Error where the cluster's PodGroup cannot keep groups apart */
+/** @throws Error when the cluster's PodGroup cannot express separate groups */
 async function probe({ cluster }: InitContext): Promise<BackendFacts> {
   const version = `scheduling.volcano.sh/${VOLCANO_POD_GROUPS.version}`;
   if (cluster === undefined) {
@@ -158,8 +161,8 @@ function lackingFields(schema: JsonObject): string[] {
 }
 
 /**
- * What Volcano says of a gang that it does not place. Its conditions stay for ever: after a success `Unschedulable` is
- * still True beside `Scheduled`, so the phase decides and then the condition that changed last.
+ * Volcano's reason for not placing a gang. Its conditions are never removed: after a success `Unschedulable` is still True
+ * beside `Scheduled`, so the phase decides first, and then the condition that changed last.
  */
 export function explainVolcano(objects: readonly JsonObject[]): string | undefined {
   for (const object of objects) {
@@ -172,7 +175,7 @@ export function explainVolcano(objects: readonly JsonObject[]): string | undefin
 function explain(podGroup: JsonObject): string | undefined {
   const status = ownObject(podGroup, 'status');
   const phase = ownString(status, 'phase') ?? '';
-  // Running is: the minimum is bound. Completed is: all have ended.
+  // Running: the minimum is bound. Completed: all Pods have ended.
   if (phase === 'Running' || phase === 'Completed') return undefined;
   const queue = quoted(ownString(ownObject(podGroup, 'spec'), 'queue') ?? 'default');
   if (phase === '') {
@@ -182,18 +185,18 @@ function explain(podGroup: JsonObject): string | undefined {
   const words =
     ownString(condition, 'type') === 'Unschedulable' ? ownString(condition, 'message') : undefined;
   if (phase === 'Pending') {
-    // Without minResources Volcano lets every PodGroup in, after a moment, unless its queue is closed.
+    // Without minResources Volcano soon admits every PodGroup to the queue, unless the queue is closed.
     const waits =
       ownObject(ownObject(podGroup, 'spec'), 'minResources') === undefined
         ? `the PodGroup waits to be let into queue ${queue}, which may be closed`
         : `the PodGroup waits in queue ${queue}: the queue or the cluster has no room for its minResources, or the queue is closed`;
     return words === undefined ? waits : `${waits}; ${words}`;
   }
-  // A closed queue gives the ordinary words and is never named, so it is named here.
+  // Volcano's message for a closed queue is the usual one and does not name the queue, so the queue is added here.
   return words === undefined ? undefined : `${words} (queue ${queue})`;
 }
 
-/** The condition that is True since last; of two that turned at once the bad news. */
+/** The True condition with the latest transition; at the same time, `Unschedulable` wins. */
 function newest(conditions: readonly Json[]): Json | undefined {
   const changed = (condition: Json): string => ownString(condition, 'lastTransitionTime') ?? '';
   const rank = (condition: Json): string =>

@@ -33,17 +33,17 @@ export const volcanoSettings = {
   },
 } as const satisfies ProfileSettings;
 
-/** A tier of Volcano's HyperNodes: it has a name, or only a number, 0 and up. */
+/** A tier of Volcano's HyperNodes, by its name or by its number, 0 and up. */
 export type Tier = { readonly name: string } | { readonly tier: number };
 
 export interface VolcanoConfig {
   readonly queue: string | undefined;
-  /** By node label key. */
+  /** Tiers by node label key. */
   readonly tiers: ReadonlyMap<string, Tier>;
   readonly minResources: boolean;
 }
 
-/** @throws Error that names every key that is wrong */
+/** @throws Error that names every wrong key */
 export function readVolcanoConfig({ config, topology }: BackendSettings): VolcanoConfig {
   const { queue, tiers, minResources } = readProfileConfig(config, volcanoSettings);
   return { queue, tiers: readTiers(tiers ?? {}, topology), minResources };
@@ -74,11 +74,14 @@ function readTier(value: unknown): Tier | undefined {
   return typeof tier === 'number' && Number.isInteger(tier) && tier >= 0 ? { tier } : undefined;
 }
 
-/** The level that decides: the required one where there is one, since Volcano takes one level only. */
+/** The level that is written: the required one, else the preferred one, since Volcano accepts one level only. */
 export const decidingLevel = (pack: PackConstraint | undefined): string | undefined =>
   pack?.required || pack?.preferred || undefined;
 
-/** `networkTopology`: the widest tier that the Pods may spread over. Its mode is said, the CRD's default is hard. */
+/**
+ * `networkTopology`: the widest tier that the Pods may spread over. The mode is always written, since the CRD's default is
+ * hard.
+ */
 export function networkTopology(
   pack: PackConstraint | undefined,
   tiers: VolcanoConfig['tiers'],

@@ -19,16 +19,16 @@ export const VOLCANO_POD_GROUPS: Resource = {
   namespaced: true,
 };
 
-/** What the PodGroup of a gang depends on, beside the gang. */
+/** Input of a gang's PodGroup beside the gang. */
 export interface VolcanoPodGroupState {
   readonly config: VolcanoConfig;
-  /** `spec` of the PodGroup as it is; undefined where there is none yet. */
+  /** `spec` of the stored PodGroup; undefined when there is none. */
   readonly spec: JsonObject | undefined;
   /** Whether a Pod of the gang has a node. */
   readonly bound: boolean;
 }
 
-/** The PodGroup of a gang, of its name. Only `spec`: status is the scheduler's, in the same resource. */
+/** The PodGroup of a gang, with the gang's name. Only `spec`: the status of the same resource belongs to the scheduler. */
 export function volcanoPodGroup(gang: PodGang, { config, spec, bound }: VolcanoPodGroupState): OwnedObject {
   const queue = volcanoQueueOf(gang, config.queue);
   const resources = bound ? undefined : minResources(gang, config);
@@ -48,15 +48,15 @@ export function volcanoPodGroup(gang: PodGang, { config, spec, bound }: VolcanoP
 }
 
 /**
- * What the gang waits for in its queue. Only where Muster says when it is bound, since that takes it away again, and of
- * Grove's gangs nobody does.
+ * Resources that the gang waits for in its queue. They are removed once Muster reports the gang as bound, which it does not
+ * do for Grove's gangs, so Grove's gangs have none.
  */
 export const minResources = (gang: PodGang, config: VolcanoConfig) =>
   config.minResources && !isGroveManaged(gang) ? minResourcesOf(gang).resources : undefined;
 
 /**
- * How many Pods, of all and of each group. Grove releases a gang by setting every minimum to 0; what holds the Pods
- * that run then stays as it is, as Grove's own backend has it.
+ * The minimum number of Pods of the gang and of each group. Grove releases a gang by setting every minimum to 0; the stored
+ * numbers stay then, for the Pods that run, as in Grove's own backend.
  */
 function counts(gang: PodGang, config: VolcanoConfig, spec: JsonObject | undefined): JsonObject {
   const total = totalMinimum(gang);
@@ -71,9 +71,9 @@ function counts(gang: PodGang, config: VolcanoConfig, spec: JsonObject | undefin
 }
 
 /**
- * One group. Every field is written, whatever its default: without matchLabelKeys the policy takes no Pod and the
- * gang is never bound, without minSubGroups the others start when this group does not. A group that may be empty
- * (`minReplicas: 0`) is a sub-group of one that may be missing, since no size is below one.
+ * The sub-group policy of one group. Every field is written, also with its default: without matchLabelKeys the policy
+ * matches no Pod and the gang is never bound; without minSubGroups other groups start when this one does not. A group that
+ * may be empty (`minReplicas: 0`) is an optional sub-group of size 1, since 1 is the smallest size.
  */
 function policyOf(group: PodGroup, { tiers }: VolcanoConfig): JsonObject {
   const topology = networkTopology(group.pack, tiers);
@@ -87,15 +87,15 @@ function policyOf(group: PodGroup, { tiers }: VolcanoConfig): JsonObject {
   };
 }
 
-/** Annotation on a PodGang, the same as Grove's: the queue it waits in. */
+/** Annotation on a PodGang with the name of its queue, the same as Grove's. */
 export const ANNOTATION_QUEUE = 'scheduling.grove.io/volcano-queue';
 export const QUEUE_FIELD = keyed('metadata.annotations', ANNOTATION_QUEUE);
 
 const QUEUES = '/apis/scheduling.volcano.sh/v1beta1/queues';
 
 /**
- * The queue that is asked for. None where nobody names one: Volcano's own webhook then puts in the default of the
- * Namespace, and only at creation, so naming `default` here would undo that at the next sync.
+ * The queue of a gang; undefined when neither the gang nor the configuration names one. Volcano's own webhook then sets the
+ * default of the Namespace, only at creation, so writing `default` here would revert that at the next sync.
  */
 export const volcanoQueueOf = (
   gang: Pick<PodGang, 'annotations'>,
@@ -103,9 +103,9 @@ export const volcanoQueueOf = (
 ): string | undefined => gang.annotations.get(ANNOTATION_QUEUE)?.trim() || fallback;
 
 /**
- * Asks for the queue before a PodGroup is put into it: one in a queue that is missing or closed waits for ever, and
- * Volcano says nothing of it, neither there nor on the Pods.
- * @throws Error that names the queue and what is wrong with it; ApiError
+ * Checks the queue before a PodGroup is written: in a missing or closed queue the PodGroup waits for ever, and Volcano
+ * reports nothing on the queue or the Pods.
+ * @throws Error that names the queue and its fault; ApiError
  */
 export async function checkQueueIsOpen(
   context: Pick<SyncContext, 'read' | 'warn'>,
@@ -123,13 +123,13 @@ export async function checkQueueIsOpen(
   const wayOut = `or name another one in the annotation ${ANNOTATION_QUEUE}`;
   if (found === undefined)
     throw new Error(`volcano queue ${quoted(queue)} does not exist: create it, ${wayOut}`);
-  // Volcano's controller-manager writes the state, a moment after the queue is made.
+  // Volcano's controller-manager writes the state a moment after the queue was created.
   const state = ownString(ownObject(found, 'status'), 'state') ?? 'Open';
   if (state !== 'Open') {
     throw new Error(`volcano queue ${quoted(queue)} is not Open (state ${state}): open it, ${wayOut}`);
   }
 }
 
-/** Whether the API server refused to read it, by the HTTP status that its error carries. */
+/** Whether the API server denied the read, by the HTTP status of the error. */
 const isRefused = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 401 || error.status === 403);

@@ -17,7 +17,7 @@ export const VOLCANO_PREEMPTS: Preempts = {
 
 const CONFIGS = 'spec.topologyConstraintGroupConfigs';
 
-/** What a Volcano PodGroup cannot hold, and what is lost on the way into one. */
+/** Faults and warnings for terms that a Volcano PodGroup cannot express. */
 export function validateForVolcano(gang: PodGang, config: VolcanoConfig): PodGangVerdict {
   const topology = checkTopology(gang, config);
   const resources = checkMinResources(gang, { name: 'volcano', reads: config.minResources });
@@ -67,7 +67,10 @@ function noTier(path: string, pack: PackConstraint, tiers: VolcanoConfig['tiers'
   return fault('BackendCannotExpress', field, { value: decidingLevel(pack), detail });
 }
 
-/** Volcano's smallest sub-group has one Pod, and one that may be missing starts Pod by Pod. */
+/**
+ * Warnings for groups without a minimum: Volcano's smallest sub-group has one Pod, and the Pods of an optional one start one
+ * by one.
+ */
 const emptyGroups = (gang: PodGang): string[] =>
   gang.spec.groups
     .filter((group) => group.minReplicas === 0)

@@ -38,7 +38,7 @@ Says which clusters get how many replicas of each ResourceBinding, and what spea
 other cluster. Each binding is judged by itself, as if nothing else were placed meanwhile. Nothing
 is changed. Exits with 1 where a binding has no place.`;
 
-/** `muster assign`: which clusters of a fleet a workload would go to. */
+/** `muster assign`: prints to which clusters of a fleet a workload would be assigned. */
 export const assignCommand = (io: CliIo): Command =>
   new Command('assign')
     .description('show which clusters of a fleet a workload goes to, and why not to the others')
@@ -84,7 +84,7 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
       'correct these objects; nothing is assigned from what cannot be counted',
     );
   const found: Assigned[] = [];
-  // In processes of their own, as in serve: what works here works there.
+  // Each module runs in a process of its own, as in `muster serve`, so that the outcome is the same there.
   const strategies = await HostedPlugins.begin(plugins, toStandardError(io));
   try {
     for (const one of wanted) {
@@ -102,19 +102,19 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
   if (found.some(({ assignment }) => assignment.reason !== 'Success')) throw new ExitStatus(1);
 }
 
-/** What a module writes is for its author; why it does not run is in the answer. */
+/** Lines that a module writes go to standard error; the answer itself says why a module does not run. */
 const toStandardError = (io: CliIo): ModuleObserver => ({
   wrote: (plugin, text) => io.stderr(`plugin ${plugin}: ${printable(text, 2_048)}\n`),
   ended: () => undefined,
 });
 
-/** A binding with where it goes. */
+/** A binding and the clusters that it is assigned to. */
 export interface Assigned {
   readonly binding: Binding;
   readonly assignment: Assignment;
 }
 
-/** For programs: sorted, so that the same assignment is the same text. */
+/** The assignment for `-o json`, sorted so that the same assignment is the same text. */
 const assignmentObject = ({ binding, assignment }: Assigned): object => ({
   binding: binding.key,
   strategy: assignment.strategy,
@@ -129,7 +129,7 @@ const assignmentObject = ({ binding, assignment }: Assigned): object => ({
   leftOut: assignment.leftOut,
 });
 
-/** For people. */
+/** The assignment for people. */
 function assignmentText({ binding, assignment }: Assigned, palette: Palette): string {
   const { clusters, leftOut, strategy, reason, message, affinityName } = assignment;
   const group = affinityName === '' ? '' : `, group ${printable(affinityName)}`;

@@ -15,7 +15,7 @@ interface CertsOptions {
 }
 
 const DEFAULT_DAYS = 365;
-/** Ten years: what is called development should not outlive the people who know of it. */
+/** Ten years: a development certificate should not be valid for longer than anybody remembers it. */
 const MAX_DAYS = 3650;
 const SECRET = 0o600;
 const PUBLIC = 0o644;
@@ -29,10 +29,9 @@ For development only: in a cluster let cert-manager issue and renew (docs/certif
 `;
 
 /**
- * `muster certs`: a CA and a serving certificate for development.
- *
- * @throws (from `parseAsync`) MusterError `USAGE`, for a wrong flag, for files that exist, and for an `--out` that
- *   cannot be written; commander's own error after `--help`, with exit code 0
+ * `muster certs`: writes a CA and a serving certificate for development.
+ * @throws (from `parseAsync`) MusterError `USAGE`, for a wrong flag, for files that exist, and for an `--out` that cannot be
+ *   written; commander's own error after `--help`, with exit code 0
  */
 export const certsCommand = (io: CliIo): Command =>
   new Command('certs')
@@ -45,7 +44,7 @@ export const certsCommand = (io: CliIo): Command =>
     .configureOutput({
       writeOut: (text) => io.stdout(text),
       writeErr: (text) => io.stderr(text),
-      outputError: () => undefined, // thrown below instead, to be told once
+      outputError: () => undefined, // exitOverride throws the message instead
     })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
@@ -82,12 +81,12 @@ const writeCertificates = async ({ out, dns, days, force }: CertsOptions, io: Cl
   io.stdout(`valid until ${until.toISOString()} (${days} ${days === 1 ? 'day' : 'days'})\n`);
 };
 
-/** Whoever reads the file sees the old content or the new one, and nobody else ever sees a key. */
+/** Writes the file atomically: a reader sees the old content or the new one, and the file never has wider permissions. */
 const writeWhole = async (directory: string, name: string, content: string, mode: number): Promise<void> => {
   const temporary = join(directory, `.${name}.${randomUUID()}`);
   try {
     await writeFile(temporary, content, { flag: 'wx', mode });
-    await chmod(temporary, mode); // whatever the umask took away
+    await chmod(temporary, mode); // restores what the umask removed
     await rename(temporary, join(directory, name));
   } catch (error) {
     await rm(temporary, { force: true });

@@ -13,7 +13,7 @@ type Shell = (typeof SHELLS)[number];
 interface Flag {
   readonly names: readonly string[];
   readonly summary: string;
-  /** Undefined: it takes no value; empty: any, as a rule a file. */
+  /** Values of the flag; undefined: it takes none; empty: it takes any value, usually the name of a file. */
   readonly values: readonly string[] | undefined;
 }
 
@@ -21,11 +21,11 @@ interface Completed {
   readonly verb: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** What may stand behind the verb, where that is known. */
+  /** Completions of the first argument of the verb; empty where they are not known. */
   readonly first: readonly string[];
 }
 
-/** `muster completion`: what a shell needs to complete verbs, flags and their values. */
+/** `muster completion`: prints a script by which a shell completes verbs, flags and their values. */
 export const completionCommand = (io: CliIo, verbs: readonly Verb[]): Command =>
   new Command('completion')
     .description('print what a shell needs to complete verbs, flags and their values')
@@ -54,7 +54,7 @@ async function completed(verb: Verb, io: CliIo): Promise<Completed> {
 
 const namesOf = (flags: readonly Flag[]): string => flags.flatMap(({ names }) => names).join(' ');
 
-/** `case` branches, `verb flag) words=…`, for values that are known; of others, files are offered. */
+/** `case` branches, `verb flag) words=…`, for flags with known values; for other flags the shell offers files. */
 const branches = (all: readonly Completed[]): string =>
   all
     .flatMap(({ verb, flags }) =>
@@ -97,7 +97,7 @@ ${all.map(({ verb, flags }) => `        ${verb}) words="${namesOf(flags)}" ;;`).
 complete -o filenames -F _muster muster
 `;
 
-/** Zsh reads what is written for bash, once it is told to. */
+/** Zsh runs the script for bash once `bashcompinit` is loaded. */
 const zsh = (all: readonly Completed[]): string => `#compdef muster
 autoload -U +X bashcompinit && bashcompinit
 ${bash(all)}`;

@@ -21,7 +21,7 @@ Examples:
 Needs no cluster and writes nothing. Where it needs settings, the profile or entry of its name in --config has them.
 Exits with 1 where a rule is broken.`;
 
-/** `muster conformance`: whether a backend, a preparation or strategies of a fleet keep to their contract. */
+/** `muster conformance`: checks a backend, a preparation or a fleet's strategies against their contract. */
 export const conformanceCommand = (io: CliIo): Command =>
   new Command('conformance')
     .description('try a backend, a preparation or strategies out against every rule of its contract')

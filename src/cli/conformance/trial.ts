@@ -19,38 +19,38 @@ import {
 } from '../input/backend-modules.ts';
 import { verbConfiguration } from '../input/configured.ts';
 
-/** Which backend is to be tried: flags of `muster conformance`. */
+/** The module, profile or configuration to check, from the flags of `muster conformance`. */
 export interface Meant {
   readonly module?: string;
   readonly name?: string;
   readonly config?: string;
 }
 
-/** One check, done. */
+/** The outcome of one check. */
 export interface CheckReport {
   readonly name: string;
   readonly rule: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** Why it failed or was skipped, or what is worth knowing. */
+  /** Why the check failed or was skipped, or a note about a check that passed. */
   readonly reason?: string;
 }
 
-/** What is tried out. */
+/** The kind and the name of the module that is checked. */
 export interface Tried {
   readonly kind: ModuleKind;
   readonly name: string;
 }
 
-/** What the thread is given. */
+/** The data that the thread is started with. */
 export interface TrialInput {
   readonly meant: Meant;
   /** Names of checks that are reported already. */
   readonly reported: readonly string[];
-  /** Those among them that did not come to an end. */
+  /** Names of the reported checks that did not end. */
   readonly hung: readonly string[];
 }
 
-/** What it says, in this order; and `alive` every so often, for as long as its event loop turns. */
+/** Messages of the thread, in this order; `alive` comes repeatedly for as long as the thread's event loop turns. */
 export type TrialNews =
   | { readonly what: 'alive' }
   | ({ readonly what: 'fault' } & Pick<MusterError, 'code' | 'message' | 'fix' | 'listed'>)
@@ -61,7 +61,7 @@ export type TrialNews =
 
 const HEARTBEAT_MS = 250;
 
-/** The backend is somebody else's, and may do anything to the thread that it runs in; this is that thread. */
+/** Runs all checks. The third party's code may block or crash its thread, so this function runs in a worker thread. */
 async function trial({ meant, reported, hung }: TrialInput, say: (said: TrialNews) => void): Promise<void> {
   const heart = setInterval(() => say({ what: 'alive' }), HEARTBEAT_MS);
   try {
@@ -71,7 +71,7 @@ async function trial({ meant, reported, hung }: TrialInput, say: (said: TrialNew
       if (reported.includes(check.name)) continue;
       say({ what: 'checking', name: check.name, rule: check.rule });
       const report = await reportOf(check);
-      // What the backend has left for the next turn of the event loop is this check's, too.
+      // What the backend has deferred to the next turn of the event loop belongs to this check, too.
       await new Promise((done) => setImmediate(done));
       say({ what: 'checked', report });
     }
@@ -101,7 +101,7 @@ interface Subject {
   readonly checks: readonly ConformanceCheck[];
 }
 
-/** What is meant, and the checks that it has to pass. */
+/** The subject that the flags name, with its checks. */
 async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject> {
   const { module, name, config } = meant;
   if (module === undefined && name === undefined)
@@ -142,7 +142,7 @@ async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject
 const broughtBackend = (brought: Brought | undefined): { readonly brought?: BackendFactory } =>
   brought?.kind === 'backend' ? { brought: brought.value } : {};
 
-/** Strategies, with the `config` of the entry of their name. */
+/** Strategies of a module, with the `config` of the configuration's entry of that name. */
 function pluginSubject(
   plugin: AssignReplicaPlugin,
   entry: ModuleEntry | undefined,
@@ -152,7 +152,7 @@ function pluginSubject(
   return { tried: { kind: 'plugin', name: plugin.name }, checks: strategyChecks(plugin, hung) };
 }
 
-/** A preparation, with the same. It says itself by what settings it is tried out, where none would not do. */
+/** A preparation, with the `config` of its entry. Without one the module names the settings under which it is checked. */
 function preparationSubject(
   module: PreparationModule,
   entry: ModuleEntry | undefined,
@@ -167,20 +167,20 @@ function preparationSubject(
   };
 }
 
-/** The backend that is meant, and the settings that its profile has. */
+/** The backend that the flags name, with the settings of its profile. */
 async function backendFor({ name, config }: Meant, brought: BackendFactory | undefined) {
   const { configuration, factories } = verbConfiguration({ file: config, brought });
   const { schedulers, topologyAwareScheduling } = configuration;
   const factory = brought ?? namedBackend(name ?? '', await factories());
   const profile = schedulers.profiles.find((one) => one.name === factory.name);
   const { enabled, levels } = topologyAwareScheduling;
-  // Without a configuration the backend's own folder may say under which settings it is to be tried.
+  // Without a configuration the backend's factory may name the settings under which it is checked.
   const [own] = config === undefined ? Object.values(factory.conformance ?? {}) : [];
   if (own !== undefined) return { factory, settings: own };
   return {
     factory,
     settings: {
-      // What came from a file is JSON, whatever its type says.
+      // A configuration file holds nothing but JSON, whatever the type of `config` is.
       config: (profile?.config ?? {}) as JsonObject,
       topology: { enabled, keys: levels.map((level) => level.key) },
     },
@@ -200,7 +200,7 @@ function namedBackend(name: string, factories: readonly BackendFactory[]): Backe
 
 if (parentPort !== null) {
   const port = parentPort;
-  // Whatever else a module has left running ends with the last word.
+  // Timers and handles that a module has left open end with this thread after its last message.
   await trial(workerData as TrialInput, (said) => port.postMessage(said));
   port.close();
 }

@@ -2,21 +2,21 @@ import { Worker } from 'node:worker_threads';
 import { messageOf, MusterError } from '../../errors.ts';
 import type { CheckReport, Meant, TrialNews, TrialInput, Tried } from './trial.ts';
 
-/** How long (ms) a thread may say nothing at all. Honest checks take a few ms in a row; a loop without an end, for ever. */
+/** How long (ms) a thread may send nothing. Honest checks take a few ms each; an endless loop sends nothing for ever. */
 const SILENCE_MS = 10_000;
 
-/** How one thread came to its end, other than by its last word. */
+/** How a thread ended that did not send `done`. */
 interface Stuck {
   readonly reason: string;
-  /** undefined: before the first check. */
+  /** The check that was running; undefined: none had begun. */
   readonly at: { readonly name: string; readonly rule: string } | undefined;
 }
 
 /**
- * Tries a backend out in a thread of its own, which is ended where it no longer answers; what it was at is then reported as
- * failed, and another thread goes on with the next check.
- * @param tell hears of each check as it is done
- * @returns what was tried
+ * Runs the checks in a thread, and ends a thread that no longer answers: the check that was running is reported as failed,
+ * and another thread goes on with the next check.
+ * @param tell called with the report of each check
+ * @returns the kind and the name of the module
  * @throws MusterError where there is no such backend, or it does not load
  */
 export async function runTrial(meant: Meant, tell: (report: CheckReport) => void): Promise<Tried> {
@@ -42,7 +42,7 @@ export async function runTrial(meant: Meant, tell: (report: CheckReport) => void
 }
 
 function inThread(input: TrialInput, told: (report: CheckReport) => void): Promise<Tried | Stuck> {
-  // The same file in src and, compiled, in dist.
+  // The file is `.ts` in src and `.js` in dist.
   const file = new URL(import.meta.url.endsWith('.ts') ? './trial.ts' : './trial.js', import.meta.url);
   const thread = new Worker(file, { workerData: input });
   let silence: NodeJS.Timeout | undefined;
@@ -68,7 +68,7 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
       else if (said.what === 'fault')
         reject(new MusterError(said.code, said.message, said.fix, { listed: said.listed }));
     });
-    // An error overtakes what the thread has said before it; its end does not.
+    // The event `error` arrives before messages that the thread sent earlier, the event `exit` after them.
     let threw: string | undefined;
     thread.on('error', (thrown) => {
       threw = `it threw "${messageOf(thrown)}" where nobody could catch it`;

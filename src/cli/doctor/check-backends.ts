@@ -6,26 +6,26 @@ import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { isFresh } from './check-program.ts';
 import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
-/** What a backend found when it looked at the cluster. */
+/** What `init` of a backend found in the cluster. */
 export interface Looked {
   readonly name: string;
   readonly readiness: Readiness;
-  /** By what its scheduler is known; undefined where the backend does not say. */
+  /** Objects by which the backend's scheduler is recognized; undefined where the backend names none. */
   readonly traces: SchedulerTraces | undefined;
-  /** Who makes room for its gangs where preemption.mode is Act. */
+  /** Who preempts for the backend's gangs where preemption.mode is Act. */
   readonly room: 'muster' | 'scheduler' | 'unknown' | 'not-asked' | undefined;
-  /** What its leader renews, where the traces name a Lease. */
+  /** The Lease that the scheduler's leader renews, where the traces name one. */
   readonly lease: Read<LeaseRecord> | undefined;
-  /** It failed for want of a right of whoever runs the doctor, which says nothing of Muster. */
+  /** Whether `init` failed because the user of `muster doctor` lacks a right, which says nothing about Muster. */
   readonly blind: boolean;
 }
 
-/** The schedulers of a cluster, and what Muster makes of them. */
+/** The schedulers of a cluster, and what Muster knows about them. */
 export interface Backends {
   readonly now: Date;
   readonly defaultBackend: string;
   readonly enabled: readonly Looked[];
-  /** SchedulerBackend objects, by which the loop says what it found. */
+  /** SchedulerBackend objects, in which the loop publishes what it found. */
   readonly published: Read<readonly JsonObject[]>;
   /** Every Deployment of the cluster. */
   readonly deployments: Read<readonly JsonObject[]>;
@@ -59,7 +59,7 @@ function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean):
   ];
 }
 
-/** Two that preempt for the same gangs would evict twice as much. */
+/** Reports a gang's scheduler and Muster both preempting: they would evict twice as much. */
 function checkRoom({ name, room }: Looked): Diagnosis[] {
   const say = saying('backends', `${name} preempts`);
   switch (room) {
@@ -76,7 +76,7 @@ function checkRoom({ name, room }: Looked): Diagnosis[] {
   }
 }
 
-/** Whether the scheduler itself runs: another question than whether its objects are known. */
+/** Reports whether the scheduler itself runs; its CustomResourceDefinitions may exist without it. */
 function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: Backends): Diagnosis {
   const say = saying('backends', `${name} runs`);
   if (lease?.state === 'found') {
@@ -106,11 +106,11 @@ function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: B
 const keyOf = (object: JsonObject): string =>
   `${ownString(ownObject(object, 'metadata'), 'namespace') ?? ''}/${objectName(object)}`;
 
-/** What the loop says it found, where that is something else than was found now. */
+/** Reports where the SchedulerBackend objects differ from what the backends find now. */
 function checkPublished({ published, enabled, defaultBackend }: Backends): Diagnosis[] {
   const say = saying('backends', 'published');
   if (published.state === 'unread') return [say.notChecked(published.reason, RIGHTS_FIX)];
-  if (published.state === 'absent') return []; // told with the definitions
+  if (published.state === 'absent') return []; // check-definitions.ts reports it
   const findings: Diagnosis[] = [];
   const objects = new Map(published.value.map((one) => [objectName(one), one]));
   for (const { name, readiness, blind } of enabled) {

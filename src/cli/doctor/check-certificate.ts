@@ -5,21 +5,21 @@ import { checkChain } from '../../tls/chain.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
 import { patchCommand, saying, type Diagnosis, type Read } from './diagnosis.ts';
 
-/** What Muster shows to whoever calls it. */
+/** The certificate that Muster serves to its callers. */
 export interface ServedCertificate {
-  /** PEM: the leaf, then what it comes from, as far as it is shown. */
+  /** PEM: the leaf, then its issuers, as far as the server sends them. */
   readonly chain: string;
-  /** Where it was seen. */
+  /** The address or the Secret that the certificate was read from. */
   readonly from: string;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** cert-manager renews 30 days before the end; what is left then was not renewed. */
+/** cert-manager renews 30 days before a certificate expires; with 14 days left a renewal has failed. */
 const SOON_MS = 14 * DAY_MS;
 const PROVIDE =
   'look at `kubectl -n NAMESPACE get certificate,secret`, or make one as in docs/manifests.md, Certificates';
 
-/** Whether an API server that goes by these webhooks will believe that it speaks to Muster. */
+/** Reports whether an API server trusts the certificate, by the `caBundle` and the server name of each webhook. */
 export function checkCertificate(
   served: Read<ServedCertificate>,
   webhooks: readonly RegisteredWebhook[],
@@ -68,7 +68,7 @@ function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string)
     );
   const left = leaf.validToDate.getTime() - now.getTime();
   const lifetime = leaf.validToDate.getTime() - leaf.validFromDate.getTime();
-  // A certificate made for a few days is not about to end because it was made for a few days.
+  // A certificate with a short lifetime expires soon only in the last quarter of that lifetime.
   return left < Math.min(SOON_MS, lifetime / 4)
     ? say.warning(`${from} expires on ${until} and has not been renewed`, fix)
     : say.ok(`${from} is valid until ${until}`);
@@ -76,7 +76,7 @@ function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string)
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** What the API server asks for by name: a Service’s, or the host of a URL. */
+/** The server name that the API server expects in the certificate: of the Service, or the host of the URL. */
 export function serverNameOf(webhook: JsonObject): string | undefined {
   const client = ownObject(webhook, 'clientConfig');
   const url = ownString(client, 'url');
@@ -114,7 +114,7 @@ const INJECT =
 const bundleOf = (webhook: JsonObject): string =>
   ownString(ownObject(webhook, 'clientConfig'), 'caBundle') ?? '';
 
-/** Where there is none, the API server goes by the CAs of its own machine. */
+/** Checks each `caBundle`. Without one the API server uses the CAs of its own machine. */
 const checkBundles = (
   webhooks: readonly RegisteredWebhook[],
   authority: string | undefined,
@@ -126,7 +126,7 @@ const checkBundles = (
       return { ...saying('certificate', 'ca').problem(what, INJECT), ...trusting(one, authority) };
     });
 
-/** The command that has the API server trust this CA. */
+/** The command that writes this CA into the `caBundle` of the webhook. */
 function trusting(
   { expected, configuration, index }: RegisteredWebhook,
   authority: string | undefined,
@@ -161,7 +161,7 @@ function checkAuthorities(shown: Shown, webhooks: readonly RegisteredWebhook[]):
   const given = webhooks.filter(({ webhook }) => bundleOf(webhook) !== '');
   const wrong = given.flatMap((one): Diagnosis[] => {
     const bundle = Buffer.from(bundleOf(one.webhook), 'base64').toString('latin1');
-    // A CA in the Secret that the certificate does not come from helps nobody.
+    // A CA in the Secret is of no use where it has not signed the certificate.
     const authority =
       shown.authority !== undefined && leads(shown, shown.authority) ? shown.authority : undefined;
     if (!leads(shown, bundle)) {

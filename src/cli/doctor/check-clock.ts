@@ -1,18 +1,18 @@
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 
-/** Certificates are valid from five minutes before they are made, and Leases run out after seconds. */
+/** Certificates are valid from five minutes before they are made, and Leases expire after seconds. */
 const FAR_MS = 30_000;
 
 export interface Clocks {
-  /** Of this machine, when the API server answered. */
+  /** Time of this machine when the API server answered. */
   readonly here: Date;
   readonly server: Read<Date>;
-  /** Of the replica that leads. */
+  /** Lease of the leader, with the time of the leader's clock. */
   readonly lease: Read<LeaseRecord> | undefined;
 }
 
-/** Whether the API server, Muster and whoever looks agree on the time: certificates and Leases go by it. */
+/** Reports clocks of the API server, the leader and this machine that differ: certificates and Leases depend on them. */
 export function checkClock({ here, server, lease }: Clocks): Diagnosis[] {
   const say = saying('cluster', 'clock');
   if (server.state !== 'found') {
@@ -39,6 +39,6 @@ export function checkClock({ here, server, lease }: Clocks): Diagnosis[] {
   return findings.length > 0 ? findings : [say.ok('the clocks agree')];
 }
 
-/** @param off of the one clock less the other */
+/** The difference in seconds. @param off milliseconds by which one clock is ahead of the other; negative: behind */
 const seconds = (off: number): string =>
   `${Math.round(Math.abs(off) / 1000)} s ${off > 0 ? 'ahead of' : 'behind'}`;

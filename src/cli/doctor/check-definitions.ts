@@ -5,7 +5,10 @@ import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 export const POD_GANG_DEFINITION = `podgangs.${POD_GANG_GROUP}`;
 export const BACKEND_DEFINITION = 'schedulerbackends.muster.dev';
 
-/** Fields that Muster reads or writes; the API server drops what a definition does not know. A test compares them. */
+/**
+ * Fields that Muster reads or writes; the API server drops fields that the CustomResourceDefinition lacks. A test compares
+ * them.
+ */
 export const POD_GANG_FIELDS = {
   spec: [
     'podgroups',
@@ -20,7 +23,7 @@ export const POD_GANG_FIELDS = {
 
 const APPLY = 'kubectl apply -k manifests/crds';
 
-/** The definitions of Muster's own objects. */
+/** The CustomResourceDefinitions of Muster's objects. */
 export interface Definitions {
   readonly podGang: Read<JsonObject>;
   readonly backend: Read<JsonObject>;
@@ -51,7 +54,7 @@ function check(
   const fields = lacking(ownObject(ownObject(entry, 'schema'), 'openAPIV3Schema'));
   const dropped = `${name} ${version} does not know ${fields.join(', ')}: the API server drops it`;
   const status = fields.every((field) => field.startsWith('status.'));
-  // A release of Grove brings the definition as it was then; what it does not show is no reason to stop.
+  // An older Grove installs an older CustomResourceDefinition: missing status fields alone do not stop a gang.
   if (fields.length > 0) return [status ? say.warning(dropped, APPLY) : say.problem(dropped, APPLY)];
   const established = (ownList(ownObject(definition, 'status'), 'conditions') ?? []).some(
     (condition) =>

@@ -4,14 +4,17 @@ import { listed } from '../../text/printable.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 
-/** What waits for longer is worth a look. */
+/** A gang or a Pod that waits for longer than this is reported. */
 const LONG_MS = 10 * 60 * 1000;
 
-/** Gangs that do not get on, and Pods that nobody will let go. `muster status` says why. */
+/**
+ * Reports gangs that are not Initialized, and gated Pods without a PodGang, after ten minutes. `muster status` says why a
+ * gang waits.
+ */
 export function checkGangs(read: Read<Pick<GangView, 'gangs' | 'pods'>>, now: Date): readonly Diagnosis[] {
   const say = saying('gangs', 'waiting');
   if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
-  if (read.state === 'absent') return []; // told with the definitions
+  if (read.state === 'absent') return []; // check-definitions.ts reports it
   const { gangs, pods } = read.value;
   const since = (time: string | undefined): number => now.getTime() - Date.parse(time ?? '');
   const stuck = [...gangs.values()].filter(

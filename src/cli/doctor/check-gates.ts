@@ -4,9 +4,9 @@ import { programOf, type ControlPlaneProgram } from './program-objects.ts';
 import { saying, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 export interface FeatureGates {
-  /** `scheduling.k8s.io/v1alpha2`: what native gangs speak here; `none` without them. */
+  /** API version of native gangs in this cluster, such as `scheduling.k8s.io/v1alpha2`; `none` without them. */
   readonly api: string;
-  /** Version of the API server that answered. */
+  /** Version of the API server. */
   readonly kubernetes: string;
   /** Pods of the control plane, by the label that kubeadm gives its static Pods. */
   readonly pods: Read<readonly JsonObject[]>;
@@ -20,8 +20,8 @@ const CONSEQUENCE: Readonly<Record<string, string>> = {
 const say = saying('backends', 'feature gates');
 
 /**
- * Feature gates and `--runtime-config` of the three programs that native gangs stand on, by how they are started, where they run
- * as Pods.
+ * Checks feature gates and `--runtime-config` of the three programs that native gangs depend on, by the command lines of
+ * their Pods. Programs that do not run as Pods are not checked.
  */
 export function checkGates({ api, kubernetes, pods }: FeatureGates): Diagnosis[] {
   const programs = (valueOf(pods) ?? []).map((pod) => programOf(pod, kubernetes));
@@ -49,7 +49,7 @@ const who = ({ component, pod }: ControlPlaneProgram): string => `${component} (
 const gate = (name: string): string => `--feature-gates=${name}=true`;
 const served = (version: string): string => `--runtime-config=scheduling.k8s.io/${version}=true`;
 
-/** A gate that its release does not have, or one without those that it builds on, stops a program as it starts. */
+/** A program exits at start where a feature gate is unknown to its release, or depends on another one that is off. */
 function notStarting(program: ControlPlaneProgram): Diagnosis[] {
   const { component, release, minor } = program;
   if (minor === undefined) return [];
@@ -77,7 +77,7 @@ function notStarting(program: ControlPlaneProgram): Diagnosis[] {
   ];
 }
 
-/** A scheduler that reads what an API server does not serve waits for it before it schedules anything. */
+/** A scheduler that reads an API version that is not served waits for it and schedules no Pod. */
 const waiting = (programs: readonly ControlPlaneProgram[]): Diagnosis[] =>
   programs
     .filter(({ component }) => component === 'kube-scheduler')
@@ -100,7 +100,7 @@ const waiting = (programs: readonly ControlPlaneProgram[]): Diagnosis[] =>
 const serversOf = (programs: readonly ControlPlaneProgram[]): readonly ControlPlaneProgram[] =>
   programs.filter(({ component }) => component === 'kube-apiserver');
 
-/** Flags that an API server would have to be given to serve a version. */
+/** Flags that are missing for an API server to serve a version. */
 const lackingFor = (server: ControlPlaneProgram, version: string): readonly string[] => [
   ...(server.release?.gates ?? [])
     .filter((one) => one.serves === version && !server.isOn(one))
@@ -108,7 +108,7 @@ const lackingFor = (server: ControlPlaneProgram, version: string): readonly stri
   ...(server.serves(version) ? [] : [served(version)]),
 ];
 
-/** What the API server has on and another program, which goes by it, has not. */
+/** Reports feature gates that the API server has on and another program has off. */
 function without(
   program: ControlPlaneProgram,
   gates: readonly FeatureGate[],
@@ -137,14 +137,17 @@ function without(
   ];
 }
 
-/** One half of what an API server needs does nothing by itself. */
+/**
+ * Reports API servers with the feature gate but without the served version, or the other way round: either does nothing
+ * alone.
+ */
 const halfServing = (programs: readonly ControlPlaneProgram[]): Diagnosis[] =>
   serversOf(programs).flatMap((server) =>
     (server.release?.gates ?? []).flatMap((one) => {
       const { name, serves: version, needed } = one;
       if (version === undefined) return [];
       const on = server.isOn(one);
-      // Somebody who switches on a whole stage does not mean gangs by it.
+      // `AllAlpha` or `api/alpha` alone switches on all versions of a stage, which shows no wish for gangs.
       const meant = on ? server.names(name) : needed && server.servesByName(version);
       if (on === server.serves(version) || !meant) return [];
       const [has, lacks] = on ? [gate(name), served(version)] : [served(version), gate(name)];

@@ -13,22 +13,22 @@ import { objectName } from '../../k8s/resource.ts';
 import { isFresh } from './check-program.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 
-/** Something that the Pods of Muster need before they start. */
+/** A Secret or ConfigMap without which the Pods of Muster do not start. */
 export interface Needed {
   readonly kind: 'Secret' | 'ConfigMap';
   readonly name: string;
-  /** Keys that have to be in it. */
+  /** Keys that the object has to have. */
   readonly keys: readonly string[];
-  /** The volume that it is; undefined where a variable of the environment comes from it. */
+  /** The volume that mounts the object; undefined where an environment variable reads it. */
   readonly volume: string | undefined;
 }
 
-/** Of the namespace of every Pod, made by Kubernetes itself. */
+/** Kubernetes makes this ConfigMap in every namespace. */
 const ROOT_CA = 'kube-root-ca.crt';
-/** What `--cert-dir` has to hold. */
+/** Files that `--cert-dir` has to hold. */
 const CERTIFICATE_KEYS = ['tls.crt', 'tls.key'];
 
-/** What its Pods name and may not lack, by its template. */
+/** The Secrets and ConfigMaps that the Deployment's Pod template names and that are not optional. */
 export function neededBy(deployment: JsonObject | undefined): readonly Needed[] {
   const pod = podSpecOf(deployment);
   const volumes = (ownList(pod, 'volumes') ?? []).flatMap((volume): Needed[] => {
@@ -72,13 +72,13 @@ export interface Mounts {
   readonly namespace: string;
   readonly deployment: JsonObject;
   readonly needed: readonly (readonly [Needed, Read<JsonObject>])[];
-  /** The Secret that is shipped to be mounted as the certificate, where that is another one. */
+  /** The certificate Secret of Muster's manifests, in case the Deployment mounts another one. */
   readonly usual: Read<JsonObject>;
-  /** Its name. */
+  /** Name of that Secret. */
   readonly usualName: string;
 }
 
-/** Whether a Pod of Muster that starts now gets what it mounts. One that runs does not notice. */
+/** Reports whether a new Pod of Muster would find what it mounts. Pods that run already do not notice. */
 export function checkMounts({
   namespace,
   deployment,
@@ -127,25 +127,25 @@ function mounting(deployment: JsonObject, secretName: string) {
 
 export interface Others {
   readonly now: Date;
-  /** Muster’s own, which is looked at. */
+  /** The namespace of the Muster that is examined. */
   readonly namespace: string;
   /** Every Deployment of the cluster. */
   readonly deployments: Read<readonly JsonObject[]>;
-  /** Leases of the name that Muster’s has, by namespace. */
+  /** Leases with the name of Muster's own Lease, by namespace. */
   readonly leases: Read<readonly (readonly [namespace: string, LeaseRecord])[]>;
 }
 
 const namespaceOf = (object: JsonObject): string =>
   ownString(ownObject(object, 'metadata'), 'namespace') ?? '';
 
-/** A program that is called so and serves: by the label of the manifests and by what its container is told. */
+/** Whether a Deployment runs `muster serve`, by the label of Muster's manifests and the arguments of its containers. */
 const isMuster = (deployment: JsonObject): boolean =>
   ownString(ownObject(ownObject(deployment, 'metadata'), 'labels'), 'app.kubernetes.io/name') === 'muster' &&
   (ownList(podSpecOf(deployment), 'containers') ?? []).some((container) =>
     (ownList(container, 'args') ?? []).includes('serve'),
   );
 
-/** Two Musters with a Lease each would both release, mark and evict. */
+/** Reports other installations of Muster: two with a Lease each would both release Pods, write conditions and evict. */
 export function checkOthers({ now, namespace, deployments, leases }: Others): Diagnosis[] {
   const say = saying('program', 'alone');
   const others = (valueOf(deployments) ?? []).filter(

@@ -3,18 +3,18 @@ import { objectName } from '../../k8s/resource.ts';
 import { applyCommand, saying, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 import { podSpecOf, componentOf } from './program-objects.ts';
 
-/** NetworkPolicies add up: what one allows no other takes away, and what none selects is open. */
+/** NetworkPolicies are additive: no policy denies what another one allows, and a Pod that none selects is open. */
 export interface Network {
   readonly deployment: JsonObject;
   /** Every NetworkPolicy of Muster’s namespace. */
   readonly policies: Read<readonly JsonObject[]>;
-  /** The one that is shipped. */
+  /** The NetworkPolicy of Muster's manifests. */
   readonly shipped: JsonObject | undefined;
 }
 
 type Direction = 'Ingress' | 'Egress';
 
-/** Of the container, with whoever has to reach it. */
+/** Container ports by name, with the clients that have to reach each. */
 const PORTS_IN: readonly (readonly [name: string, who: string])[] = [
   ['webhooks', 'API servers do not reach Muster, and gangs cannot be created'],
   [
@@ -22,7 +22,7 @@ const PORTS_IN: readonly (readonly [name: string, who: string])[] = [
     'kubelets do not reach its probes, where the network holds them to it: its Pods never get ready',
   ],
 ];
-/** Where API servers listen mostly. */
+/** Usual ports of API servers. */
 const PORTS_OUT = [443, 6443];
 
 export function checkNetwork({ deployment, policies, shipped }: Network): Diagnosis[] {
@@ -58,7 +58,7 @@ export function checkNetwork({ deployment, policies, shipped }: Network): Diagno
   ];
 }
 
-/** Whether it is about Muster’s Pods. */
+/** Whether a NetworkPolicy selects Muster’s Pods. */
 function selects(policy: JsonObject, deployment: JsonObject): boolean {
   const template = ownObject(ownObject(ownObject(deployment, 'spec'), 'template'), 'metadata');
   const labels = ownObject(template, 'labels');
@@ -84,7 +84,7 @@ function selects(policy: JsonObject, deployment: JsonObject): boolean {
   );
 }
 
-/** The rules that allow one of these names or numbers of a port; undefined where nothing is held back. */
+/** The rules that allow a port by one of these names or numbers; undefined where no policy restricts that direction. */
 function rulesFor(
   policies: readonly JsonObject[],
   direction: Direction,
@@ -114,7 +114,7 @@ function isPort(allowed: Json, port: readonly (string | number)[]): boolean {
   );
 }
 
-/** Whether it is about addresses too: a rule for everybody, or for an ipBlock. */
+/** Whether a rule covers IP addresses: it has no peers, or one with an ipBlock. */
 function fromHosts(rule: Json, key: 'from' | 'to'): boolean {
   const peers = ownList(rule, key) ?? [];
   return peers.length === 0 || peers.some((peer) => own(peer, 'ipBlock') !== undefined);
@@ -131,15 +131,16 @@ const portsOf = (deployment: JsonObject): ReadonlyMap<string, number> =>
   );
 
 export interface Callers {
-  /** Whether Muster asks whoever calls it for a client certificate. */
+  /** Whether Muster demands a client certificate of its callers. */
   readonly asked: boolean;
   /** Pods of the control plane, by the label that kubeadm gives its static Pods. */
   readonly pods: Read<readonly JsonObject[]>;
 }
 
 /**
- * Whoever reaches Muster's port may send it reviews unless it asks for the API server's client certificate, which only those who
- * run their API server themselves can give it. Where nobody sees how that runs, nothing is said.
+ * Reports that whoever reaches Muster's port may send it reviews, where Muster demands no client certificate of the API
+ * server. Only those who run their API server can give it one, so nothing is reported where the control plane is not
+ * visible.
  */
 export function checkCallers({ asked, pods }: Callers): Diagnosis[] {
   const server = (valueOf(pods) ?? []).find((pod) => componentOf(pod) === 'kube-apiserver');

@@ -4,7 +4,7 @@ import { saying, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** Every admission policy of the cluster. */
 export interface Policies {
-  /** Absent before Kubernetes 1.36, which serves it first as v1. */
+  /** Absent before Kubernetes 1.36, the first to serve MutatingAdmissionPolicy as v1. */
   readonly mutating: Read<readonly JsonObject[]>;
   readonly validating: Read<readonly JsonObject[]>;
 }
@@ -12,8 +12,9 @@ export interface Policies {
 const APPLY = 'kubectl apply -k manifests/policies';
 
 /**
- * Whether the cluster serves policies, and whom they trust: what they hold otherwise is compared with what is shipped.
- * @param trusting names of those that name the trusted accounts
+ * Checks whether the cluster serves admission policies, and which accounts they trust. Their other fields are compared with
+ * the manifests elsewhere.
+ * @param trusting names of the policies that list the trusted accounts
  */
 export const checkPolicies = (
   policies: Policies,
@@ -42,13 +43,13 @@ function checkServed({ mutating, validating }: Policies): Diagnosis[] {
   return findings;
 }
 
-/** Those of these objects that name the trusted accounts. */
+/** Names of the policies that list the trusted accounts. */
 export const trustingIn = (objects: readonly JsonObject[]): readonly string[] =>
   objects
     .filter((object) => object['kind'] === 'ValidatingAdmissionPolicy' && trustedIn(object) !== undefined)
     .map(objectName);
 
-/** Whether the policies and the configuration trust the same accounts, Muster's own among them. */
+/** Whether the policies and the configuration trust the same accounts, Muster's own included. */
 function checkAccounts(
   policies: Read<readonly JsonObject[]>,
   trusting: readonly string[],
@@ -98,7 +99,7 @@ const trustedIn = (policy: JsonObject): string | undefined =>
     'expression',
   );
 
-/** A list of strings in CEL, as manifests/policies writes it. */
+/** The list of strings in CEL that manifests/policies writes; undefined where the policy has none. */
 function accountsIn(policy: JsonObject): readonly string[] | undefined {
   const expression = trustedIn(policy);
   if (expression === undefined || !/^\s*\[[^\]]*\]\s*$/.test(expression)) return undefined;

@@ -12,20 +12,20 @@ import {
 } from './diagnosis.ts';
 import { objectName } from '../../k8s/resource.ts';
 
-/** Muster itself, as far as the cluster shows it. */
+/** Muster's Deployment and Lease, as the cluster stores them. */
 export interface Program {
   readonly now: Date;
   readonly namespace: string;
-  /** `v1.36.3` */
+  /** Version of the API server, such as `v1.36.3`. */
   readonly kubernetes: string;
-  /** Of the Muster that looks. */
+  /** Version of the Muster that runs `muster doctor`. */
   readonly muster: string;
   readonly deployment: Read<JsonObject>;
-  /** `namespace/name` of the Lease, and the Lease; undefined where the configuration asks for none. */
+  /** `namespace/name` of the Lease, and the Lease; undefined where leader election is off in the configuration. */
   readonly lease: { readonly key: string; readonly read: Read<LeaseRecord> } | undefined;
 }
 
-/** The first that serves ValidatingAdmissionPolicy as v1, and the first with everything. */
+/** Minor versions of Kubernetes: the first with ValidatingAdmissionPolicy v1, and the first with all that Muster uses. */
 const OLDEST = 30;
 const COMPLETE = 36;
 
@@ -96,13 +96,13 @@ function checkImage(deployment: JsonObject, muster: string): Diagnosis {
       );
 }
 
-/** Clocks differ; a holder that is away for longer than this is away. */
+/** Tolerated difference of clocks (ms): a holder whose Lease expired longer ago than this is gone. */
 const SLACK_MS = 30_000;
 
 export const isFresh = ({ renewTime, durationMs }: LeaseRecord, now: Date): boolean =>
   now.getTime() - Date.parse(renewTime) < durationMs + SLACK_MS;
 
-/** @param given what comes of it where nobody ever led, and where nobody does now */
+/** Reports whether a replica leads. @param given consequences for the message: nobody ever led; nobody leads now */
 export function checkLeader(
   say: Say,
   { lease, now }: Pick<Program, 'lease' | 'now'>,
@@ -123,10 +123,10 @@ export function checkLeader(
     : say.problem(`${holder} has not renewed the Lease ${key} since ${renewTime}: ${idle}`, fix);
 }
 
-/** A rollout takes a minute for each replica that drains. */
+/** Ten minutes: a rollout takes about one for each replica that drains. */
 const LONG_MS = 10 * 60 * 1000;
 
-/** Whether the Pods of the Deployment are those that it asks for: old ones that stay hide that new ones do not start. */
+/** Reports a rollout that does not end: old Pods that go on serving hide that new ones do not start. */
 export function checkRollout(deployment: JsonObject, namespace: string, now: Date): Diagnosis[] {
   const say = saying('program', 'rollout');
   const status = ownObject(deployment, 'status');
@@ -169,10 +169,10 @@ export function checkRollout(deployment: JsonObject, namespace: string, now: Dat
     : [say.ok(`a rollout is under way: ${count}`)];
 }
 
-/** Whether a drain takes one replica after the other: none would stop it, all would stop gangs. */
+/** Reports a PodDisruptionBudget that blocks every eviction, or that lets a drain evict all replicas at once. */
 export function checkBudget(budget: Read<JsonObject>, deployment: JsonObject): Diagnosis[] {
   const object = valueOf(budget);
-  if (object === undefined) return []; // told with what is installed
+  if (object === undefined) return []; // check-installed.ts reports it
   const say = saying('program', 'budget');
   const spec = ownObject(object, 'spec');
   const replicas = Number(own(ownObject(deployment, 'spec'), 'replicas') ?? 1);
@@ -197,7 +197,7 @@ export function checkBudget(budget: Read<JsonObject>, deployment: JsonObject): D
   return [{ ...say.problem(found, fix), ...commands }];
 }
 
-/** `2`, or `50%` of the replicas: Kubernetes rounds up. */
+/** The value of `minAvailable` or `maxUnavailable`, such as `2` or `50%` of the replicas; Kubernetes rounds up. */
 function countOf(value: Json | undefined, replicas: number): number | undefined {
   if (typeof value === 'number') return value;
   const percent = typeof value === 'string' ? /^(\d+)%$/.exec(value)?.[1] : undefined;

@@ -5,17 +5,17 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { ApiError, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 
-/** How the API server answered an attempt to create something; nothing was stored. */
+/** The API server's answer to a dry run of a create; nothing is stored. */
 export type TrialAnswer =
   { readonly stored: JsonObject } | { readonly refusal: string; readonly missing?: boolean };
 
-/** What is tried, each a dry run. */
+/** Answers to the dry runs. */
 export interface Trials {
   readonly namespace: string;
-  /** A gang Pod without its group, which Muster alone refuses. */
+  /** A gang's Pod without its group label, which only Muster refuses. */
   readonly wrongPod: TrialAnswer;
   readonly pod: TrialAnswer;
-  /** A PodGang without groups, likewise. */
+  /** A PodGang without groups, which only Muster refuses. */
   readonly wrongGang: TrialAnswer;
 }
 
@@ -35,7 +35,7 @@ const trialGang = (namespace: string): JsonObject => ({
   spec: { podgroups: [] },
 });
 
-/** Whether the API server gets an answer from Muster. That the gate is there says little: a policy adds it too. */
+/** Whether the API server reaches Muster. The Pod's gate does not prove it: a MutatingAdmissionPolicy adds the gate, too. */
 export const checkTrials = ({ namespace, wrongPod, pod, wrongGang }: Trials): readonly Diagnosis[] => [
   asked('pods.muster.dev', `a gang Pod without the label ${LABEL_POD_CLIQUE}`, wrongPod, namespace),
   asked('podgangs.muster.dev', 'a PodGang without groups', wrongGang, namespace),
@@ -86,11 +86,11 @@ function gated(answer: TrialAnswer, namespace: string): Diagnosis {
       );
 }
 
-/** Dry runs of what Muster alone refuses, and of a Pod that it prepares. */
+/** Creates, as dry runs, two objects that only Muster refuses and a Pod that Muster prepares. */
 export async function dryRuns(client: KubeClient, namespace: string): Promise<Trials> {
   const attemptTo = async (resource: Resource, object: JsonObject): Promise<TrialAnswer> => {
     try {
-      // The client sends it as it is; its type only names the fields that clients use.
+      // The client sends the object unchanged; the type names only the fields that the client reads.
       const stored = await client.create<JsonObject>(resource, object as unknown as KubeObject, {
         dryRun: true,
       });

@@ -11,21 +11,21 @@ import { saying, valueOf, type Diagnosis, type Say, type Read } from './diagnosi
 /** Every webhook configuration of the cluster, by kind. */
 export type WebhookConfigurations = Readonly<Record<WebhookKind, Read<readonly JsonObject[]>>>;
 
-/** One of Muster's webhooks, as the cluster has it. */
+/** A webhook of Muster's that is registered in the cluster. */
 export interface RegisteredWebhook {
   readonly expected: NamedWebhook;
-  /** Name of the configuration that it is in. */
+  /** Name of the configuration that holds the webhook. */
   readonly configuration: string;
-  /** Its place there. */
+  /** Index of the webhook in that configuration. */
   readonly index: number;
   readonly webhook: JsonObject;
 }
 
 const APPLY = 'kubectl apply -k manifests/base';
-/** KAI's webhook looks at schedulerName when it is called. */
+/** KAI's webhook reads schedulerName at the time of its call. */
 const KAI_WEBHOOK = 'mutating-kai-admission';
 
-/** Muster's webhooks, found by their names in whatever configuration. */
+/** Muster's webhooks, found by their names in any configuration. */
 export const registeredWebhooks = (configurations: WebhookConfigurations): readonly RegisteredWebhook[] =>
   [...EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK].flatMap((expected) =>
     (valueOf(configurations[expected.kind]) ?? []).flatMap((object) =>
@@ -38,8 +38,8 @@ export const registeredWebhooks = (configurations: WebhookConfigurations): reado
   );
 
 /**
- * In which order and how often the webhooks are called, and where by a URL: how they are registered otherwise is compared
- * with what is shipped.
+ * Checks the order and the number of the webhooks' calls, and the path of their URLs. Their other fields are compared with
+ * the manifests elsewhere.
  */
 export function checkWebhooks(configurations: WebhookConfigurations): readonly Diagnosis[] {
   const registered = registeredWebhooks(configurations);
@@ -75,7 +75,7 @@ function checkOrder(
       ];
 }
 
-/** Each request comes as often as the webhook is registered. */
+/** Reports a webhook that is registered more than once: the API server would send each request as often. */
 export function checkOnce(
   say: Say,
   { kind, name }: NamedWebhook,
@@ -91,7 +91,7 @@ export function checkOnce(
   ];
 }
 
-/** Whether a webhook calls where Muster answers. */
+/** Reports a webhook that calls a path which Muster does not serve. */
 export function checkPath(
   say: Say,
   where: string,
@@ -102,7 +102,7 @@ export function checkPath(
   return [say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, fix)];
 }
 
-/** Where the API server sends it: of a Service or of a URL. */
+/** The path that the API server calls, of a Service or a URL. */
 export function pathOf(webhook: JsonObject): string {
   const client = ownObject(webhook, 'clientConfig');
   const url = ownString(client, 'url');
@@ -113,11 +113,11 @@ export function pathOf(webhook: JsonObject): string {
 export const strings = (rule: Json, key: string): readonly string[] =>
   (ownList(rule, key) ?? []).filter((item) => typeof item === 'string');
 
-/** Whether a rule asks for an item: by its name, or for all. */
+/** Whether a list of a webhook's rule has an item, by its name or by `*`. */
 export const has = (list: readonly string[], item: string): boolean =>
   list.includes(item) || list.includes('*');
 
-/** Whether a rule asks for it. @param asked without a version: in any */
+/** Whether a webhook's rule covers a resource. @param asked without a version: the resource in any version */
 export const covers = (
   webhook: JsonObject,
   asked: {

@@ -15,13 +15,13 @@ import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagno
 
 const APPLY = 'kubectl apply -k manifests/base, or your overlay';
 const say = saying('webhooks', 'workloads');
-/** Seconds for which each workload waits while Muster is away. */
+/** Longest acceptable timeout in seconds: each new workload waits for so long while Muster is down. */
 const LONGEST = 5;
 
 /**
- * The webhook that says at a workload’s own creation why it cannot be a gang. Nothing is broken without it.
- * @param view whether anybody uses it
- * @param kinds those that Muster knows and those of the configuration
+ * Checks the webhook that tells at a workload’s creation why it cannot be a gang. Nothing else depends on it.
+ * @param view gangs of the cluster: without a workload's gang among them a missing webhook is no warning
+ * @param kinds built-in kinds of workloads and those of the configuration
  */
 export function checkWorkloadsWebhook(
   configurations: WebhookConfigurations,
@@ -65,7 +65,9 @@ function notAsked(where: string, webhook: JsonObject, kinds: readonly GangKind[]
   ];
 }
 
-/** It only helps: nobody is to wait for it, and nobody else is to be asked about. */
+/**
+ * Reports a failurePolicy or timeout that delays workloads while Muster is down, and a call for workloads without the label.
+ */
 function inTheWay(where: string, webhook: JsonObject): Diagnosis[] {
   const findings: Diagnosis[] = [];
   const policy = ownString(webhook, 'failurePolicy');

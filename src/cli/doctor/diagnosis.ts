@@ -5,7 +5,7 @@ import { ownString, type JsonObject } from '../../json/json.ts';
 import type { PatchOperation } from '../../json/patch.ts';
 import { parseGroupVersion, objectName } from '../../k8s/resource.ts';
 
-/** The parts of an installation, in the order in which a person mends them. */
+/** The parts of an installation, in the order in which they are best repaired. */
 export const GROUPS = [
   'cluster',
   'definitions',
@@ -23,19 +23,19 @@ export const GROUPS = [
 
 export type Group = (typeof GROUPS)[number];
 
-/** `not-checked`: it could not be seen from here, with these rights; never a word for fine. */
+/** `not-checked`: the user's rights or this machine's network did not allow the check; it never stands for `ok`. */
 export type CheckResult = 'ok' | 'warning' | 'problem' | 'not-checked';
 
-/** One thing that `muster doctor` looked at. The names are those of `-o json`. */
+/** One finding of `muster doctor`, with the field names of `-o json`. */
 export interface Diagnosis {
   readonly group: Group;
-  /** Which check it comes from, for programs: the same for everything that check may say. */
+  /** Identifier of the check, for programs: the same for every finding of that check. */
   readonly check: string;
   readonly severity: CheckResult;
   readonly found: string;
-  /** What to do, one sentence; absent where it is fine. */
+  /** The way out, one sentence; absent for `ok`. */
   readonly fix?: string;
-  /** Commands for a shell that do just that, in their order; absent where no command does. */
+  /** Shell commands that carry out the fix, in order; absent where no command does. */
   readonly commands?: readonly string[];
 }
 
@@ -59,18 +59,21 @@ export const saying = (group: Group, check: string): Say => {
   };
 };
 
-/** What a question to the cluster came to. */
+/** The outcome of a request to the cluster. */
 export type Read<T> =
   | { readonly state: 'found'; readonly value: T }
   | { readonly state: 'absent' }
-  /** Mostly for want of a right. */
+  /** The request failed, mostly for want of a right. */
   | { readonly state: 'unread'; readonly reason: string };
 
 export const found = <T>(value: T): Read<T> => ({ state: 'found', value });
 export const ABSENT: Read<never> = { state: 'absent' };
 export const unread = (reason: string): Read<never> => ({ state: 'unread', reason });
 
-/** Asks, and keeps what went wrong. @throws MusterError CLUSTER_UNREACHABLE: then there is nothing to tell at all */
+/**
+ * Sends a request, and returns an error as `unread`.
+ * @throws MusterError CLUSTER_UNREACHABLE, which ends the whole examination
+ */
 export async function attempt<T>(ask: () => Promise<T>): Promise<Read<T>> {
   try {
     return found(await ask());
@@ -80,25 +83,25 @@ export async function attempt<T>(ask: () => Promise<T>): Promise<Read<T>> {
   }
 }
 
-/** A missing right in few words: `may not list pods`. Anything else as it is; a webhook's 403 is not about rights. */
+/** `may not list pods` for a missing right, else the error's message. A 403 of a webhook is no missing right. */
 export function reasonOf(error: unknown): string {
   const message = messageOf(error);
   const what = /^(.*?): 403 /.exec(message)?.[1];
   return what !== undefined && / is forbidden: User ".*" cannot /.test(message) ? `may not ${what}` : message;
 }
 
-/** What was found. */
+/** The value that was found; undefined for any other outcome. */
 export const valueOf = <T>(read: Read<T>): T | undefined => (read.state === 'found' ? read.value : undefined);
 
 export const RIGHTS_FIX = 'run it as somebody who may read this, such as cluster-admin';
 
 /** Commands for a shell. They are printed, never run; `kubectl` stands first in each. */
 
-/** In single quotes: nothing in it means anything to a shell. */
+/** The text in single quotes, in which a shell interprets nothing. */
 export const quotedForShell = (text: string): string =>
   /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** `-n` and the name, by what kubectl calls the kind: with its group, as another may have the same name. */
+/** `-n` and the name, with the kind as kubectl takes it: with its group, since other groups may have the same kind. */
 function named(object: JsonObject): string {
   const { group } = parseGroupVersion(ownString(object, 'apiVersion') ?? '');
   const kind = (ownString(object, 'kind') ?? '').toLowerCase();
@@ -117,17 +120,17 @@ export const deleteCommand = (object: JsonObject): string => {
   return `kubectl ${place}delete ${rest.join(' ')}`;
 };
 
-/** The namespace, with a blank behind it, and the rest. */
+/** The words of the namespace, followed by the rest. */
 function placed(object: JsonObject): readonly string[] {
   const parts = named(object).split(' ');
   return parts[0] === '-n' ? [`-n ${parts[1]} `, ...parts.slice(2)] : ['', ...parts];
 }
 
-/** The end of the text is a word that is no line of it. */
+/** A `kubectl apply` of a here-document; its end word is no line of the text. */
 export const applyCommand = (object: JsonObject): string =>
   `kubectl apply -f - <<'EOF'\n${stringify(object, { lineWidth: 0 }).trimEnd()}\nEOF`;
 
-/** With the flags by which this cluster was named. */
+/** The command with the flags that chose this cluster. */
 export function inCluster(
   finding: Diagnosis,
   { kubeconfig, context }: { readonly kubeconfig?: string; readonly context?: string },

@@ -35,7 +35,7 @@ It reads, and tries out two Pods and a PodGang by dry run: nothing is stored or 
 rights or from the place of whoever asks is "not checked" (?), never fine. Exit code 0 where there is no problem,
 1 where there is one, 3 where the cluster cannot be reached.`;
 
-/** `muster doctor`: what is wrong with an installation, and what to do. */
+/** `muster doctor`: reports what is wrong with an installation, and how to repair it. */
 export const doctorCommand = (io: CliIo): Command =>
   new Command('doctor')
     .description('look at an installation in a cluster, and say what is wrong and what mends it')

@@ -36,23 +36,23 @@ export interface AroundProgram {
   readonly deployment: Read<JsonObject>;
   /** Every Deployment of the cluster. */
   readonly deployments: Read<readonly JsonObject[]>;
-  /** Of the loop; undefined without leader election. */
+  /** Lease of the loop; undefined without leader election. */
   readonly lease: { readonly name: string; readonly read: Read<LeaseRecord> } | undefined;
-  /** `v1.37.2` */
+  /** Version of the API server, such as `v1.37.2`. */
   readonly kubernetes: string;
-  /** What native gangs speak here; `none` without them. */
+  /** API version of native gangs in this cluster; `none` without them. */
   readonly nativeGangs: string;
-  /** Whether Muster asks whoever calls it for a client certificate. */
+  /** Whether Muster demands a client certificate of its callers. */
   readonly asksCallers: boolean;
 }
 
-/** What Muster’s Pods need around them, and who else is there. */
+/** Examines what Muster’s Pods depend on, and looks for other installations. */
 export async function examineProgram(given: AroundProgram): Promise<{
   readonly clock: readonly Diagnosis[];
   readonly program: readonly Diagnosis[];
-  /** PEM of the CA in the Secret with the serving certificate, where it is there. */
+  /** PEM of the CA in the Secret with the serving certificate; undefined where there is none. */
   readonly authority: string | undefined;
-  /** By the API server’s clock, where it tells: Leases and certificates are judged by it. */
+  /** The API server’s time, where its answer has one: Leases and certificates are compared with it. */
   readonly time: Date;
 }> {
   const { client, namespace, now, deployment, deployments } = given;
@@ -97,7 +97,7 @@ async function examinePods(
     attempt(() => client.get<JsonObject>({ resource: core(kind), namespace, name }));
   const ofKind = (kind: string): JsonObject | undefined =>
     shipped?.whole.find((object) => object['kind'] === kind);
-  // With its kind, which the answers to lists and gets have not.
+  // The items of lists and the answers to gets have no apiVersion and kind.
   const named: JsonObject = { ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' };
   const usualName = mountedSecret(ofKind('Deployment'));
   const needed = await Promise.all(
@@ -126,7 +126,7 @@ async function examinePods(
   };
 }
 
-/** Of any namespace: by their name. */
+/** The Leases of one name in all namespaces. */
 const readLeases = (
   client: KubeClient,
   name: string,

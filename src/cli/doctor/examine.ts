@@ -33,9 +33,9 @@ import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 export interface Examination {
   readonly client: KubeClient;
   readonly config: string | undefined;
-  /** Muster's. */
+  /** The namespace that Muster is installed in. */
   readonly namespace: string;
-  /** Where Pods and PodGangs are tried. */
+  /** The namespace of the dry runs of Pods and PodGangs. */
   readonly tryIn: string;
   readonly muster: string;
   readonly now: Date;
@@ -46,7 +46,7 @@ const NOT_SHIPPED = saying('program', 'manifests').notChecked(
   'run the doctor of the image, the package or a checkout',
 );
 
-/** How long a backend may look, as in the loop. */
+/** How long (ms) `init` of a backend may take, as in the loop. */
 const INIT_MS = 10_000;
 
 const cluster = (group: string, kind: string, plural: string): Resource => ({
@@ -63,7 +63,7 @@ const DEFINITIONS = cluster('apiextensions.k8s.io', 'CustomResourceDefinition', 
 const DEPLOYMENTS: Resource = { ...cluster('apps', 'Deployment', 'deployments'), namespaced: true };
 const policy = (kind: string, plural: string): Resource => cluster(ADMISSION, kind, plural);
 
-/** Looks at everything. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration that was named */
+/** Runs every check. @throws MusterError CLUSTER_UNREACHABLE, and the errors of a configuration file that is named */
 export async function examine(given: Examination): Promise<{ kubernetes: string; findings: Diagnosis[] }> {
   const { client, namespace, muster, now } = given;
   const list = (resource: Resource): Promise<Read<readonly JsonObject[]>> =>
@@ -185,7 +185,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   return { kubernetes, findings };
 }
 
-/** What native gangs speak here, as a backend found. */
+/** API version of native gangs in this cluster, as a backend's `init` found it. */
 const nativeGangsOf = (registry: BackendRegistry): string =>
   registry.enabled
     .map((name) => registry.readiness(name))
@@ -193,7 +193,7 @@ const nativeGangsOf = (registry: BackendRegistry): string =>
     .map((version) => version.split(',')[0] ?? '')
     .find((version) => version.startsWith('scheduling.k8s.io/')) ?? 'none';
 
-/** Who makes room for a backend's gangs; undefined where Muster is not told to for any. */
+/** Who preempts for a backend's gangs; undefined where the configuration lets Muster preempt for none. */
 function roomFor(
   name: string,
   registry: BackendRegistry,
@@ -205,7 +205,10 @@ function roomFor(
   return own === false ? 'muster' : own === true ? 'scheduler' : 'unknown';
 }
 
-/** As the loop does at start. @returns those that could not look, for want of a right that is ours, not Muster's */
+/**
+ * Runs `init` of each backend, as the loop does at start.
+ * @returns backends whose `init` failed for a right that the user of the doctor lacks
+ */
 async function askBackends(
   registry: BackendRegistry,
   client: KubeClient,

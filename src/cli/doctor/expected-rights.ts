@@ -2,15 +2,20 @@ import { MUSTER_GROUP, POD_GANG_GROUP } from '../../api/names.ts';
 import type { AccountRight, BackendFactory } from '../../backends/backend.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 
-/** One rule of manifests/base/rbac.yaml, or of a backend's component, for Muster's account, which the image does not hold; a test compares the two. */
+/**
+ * A rule of manifests/base/rbac.yaml or of a backend's component, for Muster's account. The image does not hold these files;
+ * a test compares both.
+ */
 export interface ExpectedRule extends AccountRight {
-  /** About the Lease of leader election alone: in its namespace, and by its name where that is possible. */
+  /**
+   * Set where the rule covers the Lease of leader election alone: in its namespace, and by its name where RBAC allows that.
+   */
   readonly lease?: 'namespace' | 'name';
 }
 
 const ONE_LEADER = 'one replica at a time runs the loop';
 
-/** What Muster itself needs, whichever backends are enabled. */
+/** Rights that Muster needs with any backend. */
 export const MUSTERS_RULES: readonly ExpectedRule[] = [
   {
     group: '',
@@ -94,7 +99,7 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
   },
 ];
 
-/** What forecasts of preemption need beside that, where `preemption.preview` asks for them: manifests/components/preemption-preview. */
+/** Rights for forecasts of preemption (`preemption.preview`), beside the base: manifests/components/preemption-preview. */
 const PREVIEW_RULES: readonly ExpectedRule[] = [
   {
     group: '',
@@ -110,7 +115,7 @@ const PREVIEW_RULES: readonly ExpectedRule[] = [
   },
 ];
 
-/** What it needs besides to make room for gangs: manifests/components/preemption. */
+/** Rights for Muster's own preemption, beside the base: manifests/components/preemption. */
 export const PREEMPTION_RULES: readonly ExpectedRule[] = [
   {
     group: '',
@@ -129,12 +134,12 @@ export const PREEMPTION_RULES: readonly ExpectedRule[] = [
   },
 ];
 
-/** `preemption.overridePodDisruptionBudgets`: manifests/components/preemption-past-budgets. */
+/** Rights for `preemption.overridePodDisruptionBudgets`: manifests/components/preemption-past-budgets. */
 export const PAST_BUDGETS_RULES: readonly ExpectedRule[] = [
   { group: '', resources: ['pods'], verbs: ['delete'], why: 'victims that a budget protects' },
 ];
 
-/** What the settings of preemption ask for. */
+/** The rights that the settings of preemption require. */
 export const preemptionRules = ({
   mode,
   overridePodDisruptionBudgets: pastBudgets,
@@ -148,7 +153,7 @@ export const preemptionRules = ({
   ...(preview ? PREVIEW_RULES : []),
 ];
 
-/** What gangs with an HPCPolicy need besides, where `hpc.enabled` asks for it: manifests/components/hpc. */
+/** Rights for gangs with an HPCPolicy (`hpc.enabled`), beside the base: manifests/components/hpc. */
 export const HPC_RULES: readonly ExpectedRule[] = [
   {
     group: MUSTER_GROUP,
@@ -165,7 +170,7 @@ export const HPC_RULES: readonly ExpectedRule[] = [
   { group: '', resources: ['secrets'], verbs: ['create'], why: 'the key of a gang, made once' },
 ];
 
-/** What it reads of the workloads that the configuration tells of (`workloads`). */
+/** Rights to read the kinds of workloads that the configuration declares (`workloads`). */
 export const configuredWorkloadRights = (kinds: readonly GangKind[]): readonly ExpectedRule[] =>
   kinds
     .filter(({ configured }) => configured === true)
@@ -185,8 +190,8 @@ export interface Right {
 
 /**
  * Every right that Muster needs with these backends.
- * @param place of the Lease of leader election
- * @param more beside the usual ones
+ * @param place namespace and name of the Lease of leader election
+ * @param more rules beside Muster's and the backends'
  */
 export const expectedRights = (
   place: { readonly namespace: string; readonly name: string },
@@ -198,7 +203,7 @@ export const expectedRights = (
     place,
   );
 
-/** One by one. @param place of the Lease of leader election */
+/** The rules as single rights. @param place namespace and name of the Lease of leader election */
 export const rightsOf = (
   rules: readonly ExpectedRule[],
   place: { readonly namespace: string; readonly name: string },

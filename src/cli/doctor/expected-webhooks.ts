@@ -11,7 +11,7 @@ import { kinds } from '../../workloads/kinds.ts';
 
 export type WebhookKind = 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration';
 
-/** By what it is found, and where it leads. */
+/** A webhook by its name, with the path that it calls. */
 export interface NamedWebhook {
   readonly kind: WebhookKind;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface NamedWebhook {
 const mutating = { kind: 'MutatingWebhookConfiguration' } as const;
 const validating = { kind: 'ValidatingWebhookConfiguration' } as const;
 
-/** The webhooks of manifests/base; a test compares the two. */
+/** The webhooks of manifests/base; a test compares both. */
 export const EXPECTED_WEBHOOKS: readonly NamedWebhook[] = [
   { ...mutating, name: 'pods.muster.dev', path: PATH_MUTATE_POD },
   { ...mutating, name: 'podgangs.muster.dev', path: PATH_MUTATE_POD_GANG },
@@ -32,14 +32,14 @@ export const EXPECTED_WEBHOOKS: readonly NamedWebhook[] = [
   { ...validating, name: 'workload-pods.muster.dev', path: PATH_VALIDATE_POD },
 ];
 
-/** That of manifests/base which only helps: it is judged by itself. */
+/** The optional webhook of manifests/base, which has a check of its own. */
 export const WORKLOADS_WEBHOOK: NamedWebhook = {
   kind: 'ValidatingWebhookConfiguration',
   name: 'workloads.muster.dev',
   path: PATH_VALIDATE_WORKLOAD,
 };
 
-/** What it is asked about: workloads, what makes them, and what can never be one. */
+/** Resources of its rules: workloads, objects that make workloads, and kinds that can never be a gang. */
 export const askedAbout = (gangs: readonly GangKind[]): readonly { group: string; resource: string }[] =>
   [...gangs, ...kinds.filter(({ gang, children }) => gang === 'never' || children !== undefined)].map(
     ({ group, plural }) => ({ group, resource: plural }),

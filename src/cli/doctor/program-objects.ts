@@ -1,25 +1,25 @@
-/** How a program of the control plane was started, as its Pod shows it. */
+/** Reads the command line of a control plane program from its Pod. */
 import { ownList, ownObject, ownString, type JsonObject, type Json } from '../../json/json.ts';
 import { objectName } from '../../k8s/resource.ts';
 import { gatedReleaseOf, minorOf, type FeatureGate, type GatedRelease } from '../../backends/native-gates.ts';
 
 export interface ControlPlaneProgram {
   readonly component: string;
-  /** Name of its Pod. */
+  /** Name of the program's Pod. */
   readonly pod: string;
-  /** `1.37`, by its image; where that has no such tag, as the API server says. */
+  /** Minor version such as `1.37`, from the tag of the image; from the API server's version where the tag has none. */
   readonly minor: string | undefined;
   readonly release: GatedRelease | undefined;
-  /** Whether it is given the gate, on or off. */
+  /** Whether `--feature-gates` names the gate, on or off. */
   names(gate: string): boolean;
   isOn(gate: Pick<FeatureGate, 'name' | 'stage'>): boolean;
-  /** Whether an API server is told to serve a version of `scheduling.k8s.io`, which is off by default. */
+  /** Whether `--runtime-config` has the API server serve a version of `scheduling.k8s.io`, which is off by default. */
   serves(version: string): boolean;
-  /** The same, by the name of the version and not of its stage. */
+  /** Whether `--runtime-config` names the version itself, not only its stage. */
   servesByName(version: string): boolean;
 }
 
-/** What a Pod of the control plane is: `kube-apiserver`. */
+/** The component of a control plane Pod, such as `kube-apiserver`. */
 export const componentOf = (pod: JsonObject): string =>
   ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), 'component') ?? '';
 
@@ -36,7 +36,7 @@ export function programOf(pod: JsonObject, serverVersion: string): ControlPlaneP
     ...{ component: componentOf(pod), pod: objectName(pod), minor: minorOf(version) },
     release: gatedReleaseOf(version),
     names: (gate) => gates.has(gate),
-    // A gate that is named counts before those that switch on a stage.
+    // A gate's own entry overrides those of its stage, such as `AllAlpha`.
     isOn: ({ name, stage }) => (gates.get(name) ?? gates.get(STAGES[stage])) === 'true',
     serves: (api) =>
       (served.get(`scheduling.k8s.io/${api}`) ??
@@ -48,7 +48,10 @@ export function programOf(pod: JsonObject, serverVersion: string): ControlPlaneP
 
 const STAGES = { alpha: 'AllAlpha', beta: 'AllBeta' } as const;
 
-/** Values of a flag that takes `key=value,…`, in one word or in two; a key alone is true, and the last one counts. */
+/**
+ * Entries of a flag of the form `key=value,…`, written as one word or as two. A key alone is true, and the last entry of a
+ * key counts.
+ */
 function pairsOf(flag: string, words: readonly string[]): ReadonlyMap<string, string> {
   const given = words.flatMap((word, index) =>
     word === flag ? (words[index + 1] ?? '') : word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : [],
@@ -72,15 +75,15 @@ const named = (list: readonly Json[] | undefined, name: string): Json | undefine
 const volume = (deployment: JsonObject | undefined, name: string): Json | undefined =>
   named(ownList(podSpecOf(deployment), 'volumes'), name);
 
-/** The ConfigMap that Muster's Deployment mounts: its name has a hash of the content at its end. */
+/** Name of the ConfigMap that Muster's Deployment mounts; kustomize puts a hash of the content at its end. */
 export const mountedConfigMap = (deployment: JsonObject | undefined): string | undefined =>
   ownString(ownObject(volume(deployment, 'config'), 'configMap'), 'name');
 
-/** The Secret with the serving certificate; that of manifests/base where there is no Deployment. */
+/** Name of the Secret with the serving certificate; without a Deployment the name in manifests/base. */
 export const mountedSecret = (deployment: JsonObject | undefined): string =>
   ownString(ownObject(volume(deployment, 'certs'), 'secret'), 'secretName') ?? 'muster-serving-cert';
 
-/** The container `muster`, or the first. */
+/** The container `muster`, or the first one. */
 function containerOf(deployment: JsonObject | undefined): Json | undefined {
   const containers = ownList(podSpecOf(deployment), 'containers');
   return named(containers, 'muster') ?? containers?.[0];
@@ -88,7 +91,7 @@ function containerOf(deployment: JsonObject | undefined): Json | undefined {
 
 export const imageOf = (deployment: JsonObject): string => ownString(containerOf(deployment), 'image') ?? '';
 
-/** What its environment says by itself; what it takes from elsewhere is left out. */
+/** Environment variables with a literal value; those with `valueFrom` are left out. */
 export const environmentOf = (deployment: JsonObject | undefined): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (ownList(containerOf(deployment), 'env') ?? []).flatMap((one) => {

@@ -9,7 +9,9 @@ import type { RegisteredWebhook } from './check-webhooks.ts';
 import { attempt, found, unread, type Read } from './diagnosis.ts';
 
 const HANDSHAKE_MS = 2_000;
-/** Addresses that are tried: replicas show the same certificate, and one that is gone costs the whole time. */
+/**
+ * Number of addresses to try: all replicas serve the same certificate, and each address that is gone costs a full timeout.
+ */
 const MAX_ADDRESSES = 3;
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
@@ -27,8 +29,8 @@ interface Address {
 }
 
 /**
- * The certificate that Muster shows: by a handshake where it can be reached from here, as with a URL, or from inside the
- * network of the Pods; else the one in the Secret that the Deployment mounts.
+ * The certificate that Muster serves: by a TLS handshake where this machine reaches a URL or the Pods' network, else from
+ * the Secret that the Deployment mounts.
  */
 export async function readServedCertificate(
   client: KubeClient,
@@ -83,7 +85,7 @@ function readyAddresses(slice: JsonObject): Address[] {
     .flatMap((host) => (typeof host === 'string' ? [{ host, port }] : []));
 }
 
-/** PEM of all that is shown. Nothing is believed here: what comes is judged afterwards. */
+/** PEM of the certificates that the server sends. The handshake verifies nothing: check-certificate.ts does that. */
 const shownBy = (address: Address, webhooks: readonly RegisteredWebhook[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const name = webhooks.map(({ webhook }) => serverNameOf(webhook)).find((one) => one !== undefined);
@@ -95,7 +97,7 @@ const shownBy = (address: Address, webhooks: readonly RegisteredWebhook[]): Prom
     });
     socket.once('secureConnect', () => {
       const leaf = socket.getPeerCertificate(true);
-      // Without a certificate Node gives an empty object.
+      // Node returns an empty object where the server sends no certificate.
       if (Object.hasOwn(leaf, 'raw')) resolve(pemOf(leaf));
       else reject(new Error('it shows no certificate'));
       socket.destroy();
@@ -106,7 +108,7 @@ const shownBy = (address: Address, webhooks: readonly RegisteredWebhook[]): Prom
 function pemOf(leaf: DetailedPeerCertificate): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
-  // A root names itself as its issuer.
+  // A root certificate is its own issuer.
   for (let one: DetailedPeerCertificate | undefined = leaf; one && !seen.has(one.fingerprint256);) {
     seen.add(one.fingerprint256);
     const base64 = one.raw.toString('base64').replace(/(.{64})(?=.)/g, '$1\n');

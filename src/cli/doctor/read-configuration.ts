@@ -19,18 +19,18 @@ const CONFIG_MAPS: Resource = {
   namespaced: true,
 };
 
-/** What Muster is told to be here. */
+/** The configuration that the installed Muster runs with. */
 export interface InstalledConfiguration {
   readonly configuration: OperatorConfiguration;
   readonly registry: BackendRegistry;
-  /** Of the enabled backends, in the order of the configuration. */
+  /** The enabled backends, in the order of the configuration. */
   readonly factories: readonly BackendFactory[];
   readonly finding: Diagnosis;
 }
 
 /**
- * By the file that is named; else by the ConfigMap that the Deployment mounts, and its environment; else by the defaults.
- * @throws MusterError for a file that is named and wrong
+ * Reads the named file; else the ConfigMap that the Deployment mounts, with its environment; else the defaults.
+ * @throws MusterError for a named file with an error
  */
 export async function readConfigured(
   client: KubeClient,

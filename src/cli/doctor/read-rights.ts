@@ -16,7 +16,10 @@ const OF_ANYBODY = reviewOf('authorization.k8s.io', 'SubjectAccessReview');
 const OF_ONESELF = reviewOf('authorization.k8s.io', 'SelfSubjectAccessReview');
 const WHO_AM_I = reviewOf('authentication.k8s.io', 'SelfSubjectReview');
 
-/** Asks the API server what `account` may do, or itself where it is that account. */
+/**
+ * Asks the API server what `account` may do; by SelfSubjectAccessReviews where the doctor runs as `account` and may not ask
+ * about others.
+ */
 export async function readRights(
   client: KubeClient,
   account: string,
@@ -51,11 +54,11 @@ const askAll = (client: KubeClient, review: Resource, rights: readonly Right[], 
     }),
   );
 
-/** Reviews have no name and are not kept; the API server wants their metadata empty. */
+/** Creates a review. Reviews are not stored, and the API server wants their metadata empty. */
 const ask = (client: KubeClient, review: Resource, spec: object): Promise<JsonObject> =>
   client.create<JsonObject>(review, { metadata: {} as KubeObject['metadata'], spec });
 
-/** Who asks, and when, by the API server’s clock. */
+/** The doctor's own user, with the API server’s time. */
 export const askWho = (client: KubeClient): Promise<JsonObject> => ask(client, WHO_AM_I, {});
 
 async function whoAmI(client: KubeClient): Promise<string | undefined> {
@@ -63,15 +66,15 @@ async function whoAmI(client: KubeClient): Promise<string | undefined> {
   return ownString(ownObject(ownObject(answer, 'status'), 'userInfo'), 'username');
 }
 
-/** What the API server adds to a service account by itself; a review asks about exactly the groups it is given. */
+/** Groups that the API server adds to a service account by itself; a SubjectAccessReview names them all. */
 function groupsOf(account: string): readonly string[] {
   const namespace = account.split(':')[2] ?? '';
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
 }
 
-/** What the API server says that Muster's account may do. */
+/** The API server's answers about the rights of Muster's account. */
 export interface Rights {
-  /** `system:serviceaccount:…` */
+  /** User name of the account, `system:serviceaccount:…`. */
   readonly account: string;
   readonly asked: Read<readonly { readonly right: Right; readonly allowed: boolean }[]>;
 }
@@ -79,7 +82,7 @@ export interface Rights {
 const APPLY =
   'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
 
-/** @param fix what gives the rights */
+/** Reports missing rights. @param fix the command that grants the rights */
 export function checkRights({ account, asked }: Rights, fix = APPLY): readonly Diagnosis[] {
   const say = saying('rights', 'account');
   if (asked.state !== 'found') {

@@ -2,12 +2,12 @@ import { printable } from '../../text/printable.ts';
 import { cut, span, wrapped, type Line, type Span } from '../status/table.ts';
 import { GROUPS, type Diagnosis, type CheckResult } from './diagnosis.ts';
 
-/** What `muster doctor -o json` prints. */
+/** The object that `muster doctor -o json` prints. */
 export interface DoctorReport {
-  /** Of the API server. */
+  /** URL of the API server. */
   readonly server: string;
   readonly kubernetes: string;
-  /** Version of the Muster that looked. */
+  /** Version of the Muster that ran the doctor. */
   readonly muster: string;
   readonly problems: number;
   readonly warnings: number;
@@ -40,8 +40,8 @@ export function reportOf(
 }
 
 /**
- * The commands of what is wrong, in the order in which a person mends it, each below what it is for. Where no command does
- * it, the fix is told; every line that is no command is a comment, so that a shell may read all of it.
+ * The commands of all fixes, in the order of repair, each below its finding. A fix without a command is a comment, as is
+ * everything else that is no command, so that a shell can run the whole text.
  */
 export function fixScript({ findings }: DoctorReport): string {
   const wrong = findings.filter(({ severity }) => severity === 'problem' || severity === 'warning');
@@ -52,7 +52,7 @@ export function fixScript({ findings }: DoctorReport): string {
   return blocks.length === 0 ? '# nothing is wrong\n' : `${blocks.join('\n')}`;
 }
 
-/** The table: a group a block, a finding a row, its fix below it. */
+/** The table: one block for each group, one row for each finding, its fix below it. */
 export function reportLines(report: DoctorReport, width: number): Line[] {
   const { server, kubernetes, muster, findings } = report;
   const head = [span(shown(`${server}, Kubernetes ${kubernetes}, looked at by Muster ${muster}`))];
@@ -75,7 +75,7 @@ function rowsOf({ check, severity, found, fix }: Diagnosis, width: number): Line
   ];
 }
 
-/** Names and messages come from the cluster: nothing in them may move the cursor, or fill the screen. */
+/** Names and messages come from the cluster: their control characters are escaped and their length is limited. */
 const shown = (text: string): string => printable(text, 1000);
 
 function summaryLine({ problems, warnings, notChecked }: DoctorReport): Line {

@@ -21,13 +21,13 @@ Examples:
 The same text as in docs/reference, from the same source. Nothing is asked of a cluster. Exits with
 2 where nothing has the name.`;
 
-/** An entry with the topic that it is of. */
+/** An entry, with the topic that it belongs to. */
 interface Found {
   readonly topic: Topic;
   readonly entry: Entry;
 }
 
-/** `muster explain`: rules, labels, fields, settings, metrics and errors, in the words of docs/reference. */
+/** `muster explain`: describes rules, labels, fields, settings, metrics and errors with the texts of docs/reference. */
 export const explainCommand = (io: CliIo): Command =>
   new Command('explain')
     .description('explain a rule, label, annotation, field, setting, metric or error by its name')
@@ -47,18 +47,18 @@ export const explainCommand = (io: CliIo): Command =>
       else io.stdout(whole === undefined && isOne(found) ? details(found, io) : listed(found, io));
     });
 
-/** Names that a shell completes. */
+/** Names for a shell's completion. */
 export const explainable = (): readonly string[] => {
   const all = topics();
   const names = all.flatMap(({ entries }) => entries.map(({ name }) => plainPath(name)));
   return [...new Set([...all.map(({ name }) => name), ...names])].filter((name) => /^[\w./-]+$/.test(name));
 };
 
-/** A path without the marks of lists: nobody types them. */
+/** A path without `[]`, which nobody types. */
 const plainPath = (name: string): string => name.replaceAll('[]', '');
 const same = (name: string): string => plainPath(name).toLowerCase();
 
-/** What is called so, with what its path leads to; else what has it as another name. */
+/** Entries with this name and those below its path; where there are none, entries with this alias. */
 function find(all: readonly Topic[], name: string): readonly Found[] {
   const everything = all.flatMap((topic) => topic.entries.map((entry) => ({ topic, entry })));
   const wanted = same(name);
@@ -84,7 +84,7 @@ function unknown(name: string, everything: readonly Found[]): MusterError {
   );
 }
 
-/** Several entries of one name are told whole, those of several names as a list. */
+/** Entries that share one name are printed in full, entries with several names as a list. */
 const isOne = (found: readonly Found[]): boolean => new Set(found.map(({ entry }) => entry.name)).size === 1;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -96,7 +96,7 @@ const summaryOf = ({ name, title, page, entries }: Topic): object => ({
   names: [...new Set(entries.map((entry) => entry.name))],
 });
 
-/** A cell that is one name has no need of quotes. */
+/** A cell that is a single name is printed without backquotes. */
 const plain = (cell: string): string => cell.replace(/^`([^`]*)`$/, '$1');
 
 const fieldsOf = ({ topic, entry }: Found): object => ({
@@ -137,7 +137,7 @@ function details(found: readonly Found[], io: CliIo): string {
   return blocks.join('\n');
 }
 
-/** A line each with the name and what it means; below each other where the names are long. */
+/** One line for each entry with its name and meaning; long names have a line of their own. */
 function listed(found: readonly Found[], io: CliIo): string {
   const rows = found.map(({ topic, entry }) => {
     const meaning = topic.columns.findIndex(({ key }) => key === 'meaning' || key === 'says');

@@ -2,7 +2,7 @@ import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '
 import { fluxSettingRows } from '../../preparers/flux/settings.ts';
 import { codeOf, type Entry, type Topic } from './topic.ts';
 
-/** What every object has, whatever its kind. */
+/** Fields that every object has, whatever its kind. */
 const OF_ALL_KINDS = ['apiVersion', 'kind', 'metadata'];
 
 /** The fields of these CustomResourceDefinitions, in the order of their schemas. */
@@ -67,7 +67,7 @@ function entriesOf(node: Json, path: string, required: boolean): Field[] {
     ],
   };
   const object = ownObject(node, 'items') ?? node;
-  // Conditions are those of Kubernetes.
+  // The fields of a condition are Kubernetes' own.
   const properties = path === 'status.conditions' ? undefined : ownObject(object, 'properties');
   const below = Object.entries(properties ?? {}).flatMap(([name, child]) =>
     entriesOf(child, `${path}.${name}`, isRequired(object, name)),
@@ -77,7 +77,10 @@ function entriesOf(node: Json, path: string, required: boolean): Field[] {
 
 const FLUX_SETTINGS = 'spec.hpc.settings';
 
-/** What the definition leaves to the webhook, which says which setting was probably meant. */
+/**
+ * Fields that the CustomResourceDefinition does not list, since the webhook validates them and suggests the name of a
+ * misspelt setting.
+ */
 const fluxFields = (): Field[] =>
   Object.entries(fluxSettingRows).map(([name, { form, byDefault, meaning }]) => ({
     path: `${FLUX_SETTINGS}.${name}`,

@@ -22,7 +22,7 @@ export const ruleTopic: Topic = {
   })),
 };
 
-/** What `muster review` and `muster validate` tell of an input as a whole. */
+/** Notices of `muster review` and `muster validate` about an input as a whole. */
 export const noticeTopic: Topic = {
   name: 'notices',
   title: 'What review and validate tell of an input as a whole',
@@ -35,7 +35,7 @@ export const noticeTopic: Topic = {
   })),
 };
 
-/** Rules that an API server keeps by itself: those of policies, and of definitions. */
+/** Rules that the API server evaluates by itself: those of policies and of CustomResourceDefinitions. */
 export const policyTopic = (manifests: readonly JsonObject[]): Topic => ({
   name: 'policies',
   title: 'Rules that the API server keeps by itself',
@@ -47,7 +47,9 @@ export const policyTopic = (manifests: readonly JsonObject[]): Topic => ({
   ),
 });
 
-/** `field: Kind: what it says; the way out [Rule]`; a definition may leave the field to the API server, and the way out too. */
+/**
+ * `field: Kind: what it says; the way out [Rule]`; in a CustomResourceDefinition the field and the way out may be missing.
+ */
 const MESSAGE = /^(?:([^:;]+): ([^:;]+): )?(.*?)(?:; (.*))? \[(\w+)\]$/;
 
 function entryOf(object: JsonObject, message: string): Entry[] {

@@ -12,7 +12,7 @@ function typeCell({ type, values }: Setting): string {
   return TYPE_WORDS[type] ?? type;
 }
 
-/** What a section that may be left out asks for is asked for only where the section is written. */
+/** A required setting of an optional section is required only where the section is written. */
 function requiredCell({ keys, path }: Setting): string {
   const section = keys.slice(0, -1).join('.');
   return section === '' || path.includes('[]') ? 'required' : `required where \`${section}\` is given`;

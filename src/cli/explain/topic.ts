@@ -1,26 +1,26 @@
-/** One row of a table of docs/reference, and what `muster explain` says of its name. */
+/** One row of a table of docs/reference, which `muster explain` prints by its name. */
 export interface Entry {
   readonly name: string;
-  /** Other names by which it is found. */
+  /** Other names of the entry. */
   readonly aliases?: readonly string[];
-  /** One text for each column of its topic, in Markdown; empty where there is nothing to say. */
+  /** One text for each column of its topic, in Markdown; may be empty. */
   readonly cells: readonly string[];
 }
 
 /** A table of docs/reference. */
 export interface Topic {
-  /** The word for it behind `muster explain`. */
+  /** The argument of `muster explain` for the whole table. */
   readonly name: string;
   readonly title: string;
-  /** What one of its entries is. */
+  /** Noun for one entry. */
   readonly one: string;
-  /** In docs/reference. */
+  /** File in docs/reference. */
   readonly page: string;
-  /** Heads of the columns behind the name: the words of the page, and the keys of `-o json`. */
+  /** Columns beside the name: heads of the page, and keys of `-o json`. */
   readonly columns: readonly { readonly key: string; readonly head: string }[];
   readonly entries: readonly Entry[];
 }
 
-/** A value as Markdown shows code. */
+/** A value as code in Markdown. */
 export const codeOf = (value: unknown): string =>
   `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;

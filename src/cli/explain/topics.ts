@@ -26,7 +26,7 @@ const keyTopic: Topic = {
   ],
   entries: keys.map(({ key, as, on, writer, says, without, wrong }) => ({
     name: key,
-    // Without its prefix, as people say it.
+    // The key without its prefix, as people call it.
     aliases: key.includes('/') ? [key.slice(key.indexOf('/') + 1)] : [],
     cells: [as, on, writer, says, without, wrong],
   })),
@@ -72,8 +72,8 @@ const DEFINITIONS = [
 const POLICIES = ['policies', 'karmada/queues'];
 
 /**
- * Everything that can be explained, a table each. Fields and rules of the API server are read from the manifests: without them
- * these two are empty.
+ * All topics of `muster explain`, one for each table. Fields and rules of the API server are read from the manifests;
+ * without manifests these two topics are empty.
  */
 export function topics(root = packageRoot()): readonly Topic[] {
   const manifests = join(root ?? '', 'manifests');

@@ -8,7 +8,7 @@ import { nearestKey } from '../../text/nearest-key.ts';
 import { keyed, printable, quoted } from '../../text/printable.ts';
 import type { NoticeName } from './notices.ts';
 
-/** A PodGang of the input. `At` is whatever leads back to the place that it has there. */
+/** A PodGang of the input; `At` identifies its position in the input. */
 export interface GivenGang<At> {
   readonly namespace: string;
   readonly name: string;
@@ -17,24 +17,24 @@ export interface GivenGang<At> {
   readonly at: At;
 }
 
-/** The Pods of the input that name one gang and one group: Pods themselves, and those of templates. */
+/** The Pods and Pod templates of the input that name one gang and one group. */
 export interface GivenPods<At> {
   readonly namespace: string;
   readonly gang: string;
   readonly group: string;
   readonly baseGang: string | undefined;
   readonly scheduler: string | undefined;
-  /** undefined where nobody can say. */
+  /** Number of Pods; undefined where it is not known. */
   readonly count: number | undefined;
   readonly oneByOne: { readonly field: string; readonly instead: string } | undefined;
   readonly at: At;
 }
 
-/** What is wrong between several objects, told of one of them. */
+/** A mismatch between several objects, reported at one of them. */
 export interface Mismatch<At> {
   readonly rule: NoticeName;
   readonly at: At;
-  /** Of the Pod, for a template below that; of the workload for `oneByOne`; of the PodGang for its groups. */
+  /** Path in the Pod or below its template; for `oneByOne` in the workload, for groups in the PodGang. */
   readonly path: string;
   readonly about: string;
 }
@@ -42,12 +42,12 @@ export interface Mismatch<At> {
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 const LABELS = 'metadata.labels';
 
-/** Names that differ in their numbers only are meant to differ. */
+/** Names that differ in numbers alone are no misspellings of each other. */
 const numberless = (name: string): string => name.replaceAll(/\d+/g, '#');
-/** Above that the nearest of all names is not looked for: every pair is measured. */
+/** Above this number no similar name is suggested, since the search compares every pair. */
 const MOST_MEASURED = 500;
 
-/** Groups, counts and labels of all PodGangs and Pods, held against each other. A pure function of both lists. */
+/** Compares the groups, counts and labels of all PodGangs with those of all Pods. */
 export function compareGangs<At>(
   gangs: readonly GivenGang<At>[],
   pods: readonly GivenPods<At>[],
@@ -112,7 +112,9 @@ function compareGang<At>(gang: GivenGang<At>, buckets: readonly GivenPods<At>[])
   const found: Mismatch<At>[] = [];
   const names = gang.groups.map(({ name }) => name);
   const title = `PodGang ${keyOf(gang.namespace, gang.name)}`;
-  /** By the group that is meant: a misspelt one is told of once, and its Pods are counted all the same. */
+  /**
+   * Pods by the group that they probably mean: a misspelt group is reported once, and its Pods count for the similar name.
+   */
   const meant = new Map<string, GivenPods<At>[]>();
   for (const bucket of buckets) {
     let { group } = bucket;

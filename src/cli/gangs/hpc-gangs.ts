@@ -22,19 +22,19 @@ import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 
-/** A gang of the input that names an HPCPolicy, with all of the input that concerns it. */
+/** A gang of the input that names an HPCPolicy, with the objects of the input that concern it. */
 export interface InputHpcGang {
   readonly gang: PodGang;
-  /** Undefined where the input has none of that name in the gang's namespace. */
+  /** Undefined where the input has no policy of that name in the gang's namespace. */
   readonly policy: HpcPolicy | undefined;
-  /** Of its Pods, where they have one of their own. */
+  /** `spec.subdomain` of its Pods, where they set one. */
   readonly subdomain: string | undefined;
   readonly missing: Finding | undefined;
-  /** What is wrong with the gang or the policy, each by itself. */
+  /** Faults of the gang alone and of the policy alone. */
   readonly alone: readonly Finding[];
-  /** What is wrong with the gang under this policy. */
+  /** Faults of the gang under this policy. */
   readonly together: readonly Finding[];
-  /** What the gang should know under this policy, and what stops nothing. */
+  /** Warnings about the gang under this policy, which stop nothing. */
   readonly warnings: readonly Finding[];
 }
 
@@ -44,25 +44,25 @@ interface Sourced<T> {
   readonly faults: readonly Fault[];
 }
 
-/** Objects are given in any order: gangs, policies and Pods are put together at the end. */
+/** Collects gangs, policies and Pods of the input, which may come in any order, and combines them at the end. */
 export class HpcGangs {
   readonly #gangs: Sourced<PodGang>[] = [];
   readonly #policies: Sourced<HpcPolicy>[] = [];
-  /** By namespace and gang. */
+  /** `spec.subdomain` of the Pods, by namespace and name of the gang. */
   readonly #subdomains = new Map<string, string>();
   readonly #namespace: string;
   readonly #others: readonly PreparerFactory[];
 
   /**
-   * @param namespace of objects that name none
-   * @param others what a policy may ask for beside what comes with Muster
+   * @param namespace of objects without one
+   * @param others preparers of modules that a policy may ask for, beside the built-in ones
    */
   constructor(namespace: string, others: readonly PreparerFactory[] = []) {
     this.#namespace = namespace;
     this.#others = others;
   }
 
-  /** @returns whether the object is a PodGang or an HPCPolicy */
+  /** Adds an object. @returns whether the object is a PodGang or an HPCPolicy */
   add(source: SourceObject): boolean {
     const { object } = source;
     const kind = `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`;
@@ -89,7 +89,7 @@ export class HpcGangs {
     if (gang !== undefined && subdomain !== '') this.#subdomains.set(`${namespace}/${gang}`, subdomain);
   }
 
-  /** PodGangs by namespace and name; of two of one name the later one holds, as it would be applied last. */
+  /** PodGangs by namespace and name; of two with the same name the later one counts, as `kubectl apply` would leave it. */
   get gangs(): ReadonlyMap<string, PodGang> {
     return new Map(this.#gangs.map(({ value }) => [`${value.namespace}/${value.name}`, value]));
   }
@@ -104,7 +104,7 @@ export class HpcGangs {
     );
   }
 
-  /** Those that name an HPCPolicy, in the order of the input. */
+  /** The gangs that name an HPCPolicy, in the order of the input. */
   all(): InputHpcGang[] {
     return this.#gangs.flatMap((sourced) => {
       const name = policyNameOf(sourced.value);
@@ -114,7 +114,7 @@ export class HpcGangs {
 
   #together({ source, value: gang, faults }: Sourced<PodGang>, name: string): InputHpcGang {
     const named = this.#policies.filter(({ value }) => value.name === name);
-    // Of two the later one holds, as it would be applied last.
+    // Of two policies with the same name the later one counts, as `kubectl apply` would leave it.
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);
     const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
     const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
@@ -124,9 +124,9 @@ export class HpcGangs {
       ...stopped.map((one) => findingOf(source, one)),
       ...(found?.faults ?? []).map((one) => findingOf(found?.source ?? source, one)),
     ];
-    // Such a rule speaks of fields of both.
+    // The field of such a fault may belong to the gang or to the policy.
     const together = (judged?.faults ?? [])
-      // What is wrong with the policy alone was told of it.
+      // Faults of the policy alone are in `alone`.
       .filter(({ message }) => !(found?.faults ?? []).some((one) => one.message === message))
       .map((one) => findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one));
     const warnings = (judged?.warnings ?? []).map((message): Finding => ({

@@ -3,15 +3,15 @@ import { rules } from '../../api/rules.ts';
 import { labelSlips } from '../../workloads/label-slips.ts';
 
 interface Notice {
-  /** A note is for those who wonder; a warning is what `--strict` refuses. */
+  /** A warning fails `--strict`, a note does not. */
   readonly severity: 'warning' | 'note';
   readonly says: string;
   readonly fix: string;
 }
 
 /**
- * What is told of an input as a whole: no admission can know these, it sees one object at a time. docs/reference/cli.md lists
- * them and a test compares the two.
+ * Notices about an input as a whole, which admission cannot give: it sees one object at a time. docs/reference/cli.md lists
+ * them, and a test compares both.
  */
 export const notices = {
   GroupUnknown: {
@@ -29,7 +29,8 @@ export const notices = {
     says: 'fewer Pods than minReplicas: the gang can never complete',
     fix: 'raise the number of Pods, or lower minReplicas',
   },
-  // Admission refuses it where the workload itself asks for a gang; of a PodGang that somebody wrote it cannot know.
+  // Admission refuses such a workload where it asks for a gang itself; for a written PodGang admission does not know the
+  // workload.
   PodsOneByOne: {
     severity: 'warning',
     says: rules.PodsOneByOne.says,
@@ -110,7 +111,7 @@ export const notices = {
 
 export type NoticeName = keyof typeof notices;
 
-/** What is wrong, the rule, the way out, the rule's name. @param about what is particular to this case; first */
+/** `<says>; <fix> [<rule>]`. @param about details of this case, which come first */
 export function noticeText(rule: NoticeName, about = ''): string {
   const { says, fix } = notices[rule];
   const tail = `${says}; ${fix} [${rule}]`;

@@ -9,25 +9,25 @@ import { gangSlips, ownKeySlips, podSlips, slipsOfWorkload } from '../../workloa
 import type { PodTemplate } from '../../workloads/pod-templates.ts';
 import { templateKinds, kindAmong } from '../../workloads/kinds.ts';
 
-/** A slip in one object, where in it, and what is particular to it. */
+/** A slip in an object: its rule, its field and the details. */
 export interface Slip {
   readonly rule: NoticeName;
   readonly path: string;
   readonly about: string;
 }
 
-/** What Muster reads, by group: nothing else is looked at, whatever it is called. */
+/** Kinds that Muster reads, by API group; objects of other groups are not checked. */
 const KINDS = new Map<string, string[]>();
 for (const { group, kind } of [{ group: '', kind: 'Pod' }, ...templateKinds]) {
   KINDS.getOrInsert(group, []).push(kind);
 }
 
-/** Of what Muster is asked about itself. */
+/** API versions of the kinds for which Muster's webhooks are called. */
 const VERSIONS: Readonly<Record<string, string>> = { Pod: 'v1', [POD_GANG_KIND]: POD_GANG_API_VERSION };
 
 /**
- * Slips that make Muster, or the cluster, pass an object over without a word.
- * @param written the scalar at a path as somebody wrote it
+ * Slips because of which Muster or the cluster silently ignores an object.
+ * @param written the text of the scalar at a path in the file
  */
 export function slipsIn(
   object: JsonObject,
@@ -58,7 +58,7 @@ export function slipsIn(
   ];
 }
 
-/** Slips in labels and annotations of one object: those of ours that nobody reads there. */
+/** Slips in labels and annotations: keys of Muster that have no effect on such an object. */
 export function keySlips(object: JsonObject, templates: readonly PodTemplate[]): readonly Slip[] {
   const metadata = own(object, 'metadata');
   switch (`${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`) {
@@ -73,11 +73,11 @@ export function keySlips(object: JsonObject, templates: readonly PodTemplate[]):
   }
 }
 
-/** One that keeps its Pod templates elsewhere is known by its kind. */
+/** A workload whose Pod templates are at an unknown path is recognized by its kind. */
 const isWorkload = (object: JsonObject, templates: readonly PodTemplate[]): boolean =>
   templates.length > 0 || kindAmong(templateKinds, object) !== undefined;
 
-/** But for its case, or one letter. */
+/** Whether two kinds differ in case, a plural `s` or one letter. */
 const nearly = (kind: string, known: string): boolean =>
   kind.length < 64 &&
   (kind.toLowerCase() === `${known.toLowerCase()}s` ||
@@ -96,7 +96,7 @@ function nameSlips(object: JsonObject, written: (path: string) => string | undef
   return named ? [] : [{ rule: 'NameMissing', path: 'metadata', about: '' }];
 }
 
-/** A value that YAML took for no string, and how to write it as one. */
+/** A value that YAML does not read as a string, and how to write it as one. */
 export const notText = (value: Json, text: string | undefined): string => {
   if (isObject(value))
     return Object.keys(value).some((key) => key.startsWith('{')) ? RENDER_FIRST : 'a mapping';

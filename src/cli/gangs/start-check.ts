@@ -16,7 +16,7 @@ import type { GangKind } from '../../workloads/kind.ts';
 import { gangName } from '../../workloads/gang-names.ts';
 import { gangNumbers, isIdle } from '../../workloads/gang-numbers.ts';
 
-/** Hears of every object of an input, and knows whether a gang of it can never start. */
+/** Reads every object of an input, and finds out whether it has a gang that can never start. */
 export class StartCheck {
   readonly #namespace: string;
   readonly #kinds: readonly GangKind[] | undefined;
@@ -24,19 +24,19 @@ export class StartCheck {
   readonly #policies = new Set<string>();
   /** HPCPolicies that PodGangs name. */
   readonly #named = new Set<string>();
-  /** Gangs of workloads that have a group without Pods. */
+  /** Gangs of workloads with a group whose Pods lack the gang's label. */
   readonly #lacking = new Set<string>();
 
   /**
-   * @param namespace of objects that name none
-   * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+   * @param namespace of objects without one
+   * @param kinds workloads whose Pods may ask for a gang; default: the built-in kinds
    */
   constructor(namespace: string, kinds?: readonly GangKind[]) {
     this.#namespace = namespace;
     this.#kinds = kinds;
   }
 
-  /** @returns where the label stands on a workload that has no Pods now, and so no gang */
+  /** Adds an object. @returns path of the gang label on a workload that has no Pods now, and so no gang */
   add(object: JsonObject): string | undefined {
     const title = `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`;
     const metadata = own(object, 'metadata');
@@ -65,7 +65,7 @@ export class StartCheck {
     return undefined;
   }
 
-  /** A PodGang that somebody wrote himself may leave a group out. */
+  /** Whether the input has a gang that can never start. A written PodGang may leave out a group that its workload has. */
   get neverStarts(): boolean {
     const { size } = this.#lacking.difference(this.#gangs);
     return size > 0 || this.#named.difference(this.#policies).size > 0;

@@ -24,18 +24,18 @@ import { podTemplatesOf, type PodTemplate } from '../../workloads/pod-templates.
 import { StartCheck } from './start-check.ts';
 import { keySlips, slipsIn, type Slip } from './slips.ts';
 
-/** Where an object is, and where in it the Pod is that is spoken of. */
+/** An object of the input, and the path of the Pod or template in it. */
 interface At {
   readonly source: SourceObject;
   readonly root: string;
 }
 
-/** Above that nobody reads on; the last line says how many there are. */
+/** Findings of one rule that are listed; a last line has the number of the others. */
 const MOST_OF_A_RULE = 20;
 
 /**
- * Hears of every object of an input, and says what is wrong between them: what no review shows, since it sees one
- * object at a time. Of thousands of Pods it keeps a count for each group, not the Pods.
+ * Reads every object of an input, and reports mismatches between objects, which a review of one object cannot show. Memory
+ * is a count for each group, so an input may have thousands of Pods.
  */
 export class GangSurvey {
   readonly #namespace: string;
@@ -50,8 +50,8 @@ export class GangSurvey {
   readonly #starts: StartCheck;
 
   /**
-   * @param namespace of objects that name none
-   * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+   * @param namespace of objects without one
+   * @param kinds workloads whose Pods may ask for a gang; default: the built-in kinds
    */
   constructor(namespace: string, exempt: ReadonlySet<string>, kinds?: readonly GangKind[]) {
     this.#namespace = namespace;
@@ -60,7 +60,7 @@ export class GangSurvey {
     this.#starts = new StartCheck(namespace, kinds);
   }
 
-  /** @param alone whether the object by itself is looked at as well */
+  /** Adds an object. @param alone whether to check the object by itself as well */
   add(source: SourceObject, alone = true): void {
     const { object } = source;
     const templates = podTemplatesOf(object, this.#kinds);
@@ -84,7 +84,7 @@ export class GangSurvey {
     }
   }
 
-  /** Pods whose gang is made of their workload, unless somebody has written a PodGang of that name. */
+  /** Adds the Pods of a workload that asks for a gang: they are compared where the input has a PodGang of that name. */
   #addAsking(source: SourceObject, namespace: string): void {
     const asking = askingWorkload(source.object, this.#kinds);
     if (asking === undefined || this.#exempt.has(namespace)) return;
@@ -100,12 +100,12 @@ export class GangSurvey {
     }
   }
 
-  /** Whether some gang of the input cannot start, or something does not go together: what `--strict` refuses. */
+  /** Whether `--strict` fails: a gang of the input cannot start, or there is a warning. */
   isBroken(findings: readonly Finding[]): boolean {
     return this.#starts.neverStarts || findings.some(({ severity }) => severity === 'warning');
   }
 
-  /** All of them, in the order in which they came up; what is wrong between objects comes last. */
+  /** All findings in the order of the input; mismatches between objects come last. */
   findings(): readonly Finding[] {
     const written = new Set(this.#gangs.map(({ namespace, name }) => `${namespace}/${name}`));
     const asking = this.#asking.filter(({ namespace, gang }) => written.has(`${namespace}/${gang}`));
@@ -160,10 +160,10 @@ export class GangSurvey {
     const { path: root, template, pods, oneByOne } = given;
     const labels = own(own(template, 'metadata'), 'labels');
     const label = (key: string): string | undefined => ownString(labels, key);
-    // Where it asks for one itself, its PodGang is made of it: there is nothing else to hold it against.
+    // The Pods of a workload that asks for a gang are added by #addAsking.
     if (!claimsGang(label)) return;
     const { gang, group, baseGang } = membershipOf(namespace, label);
-    // The review itself refuses these.
+    // The review itself refuses empty names.
     if (gang === '' || group === '') return;
     const at = { source, root };
     if (this.#exempt.has(namespace)) {

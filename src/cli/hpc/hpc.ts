@@ -39,7 +39,7 @@ Secret and Service for Flux, the Service for PyTorch, no Service where the Pods 
 own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with
 1 where a gang or a Pod of the input cannot run so; how the Pods are prepared, "muster review" shows.`;
 
-/** `muster hpc render`: what is made for a gang with an HPCPolicy, without a cluster. */
+/** `muster hpc render`: prints what Muster makes for a gang with an HPCPolicy, without a cluster. */
 export const hpcCommand = (io: CliIo): Command =>
   new Command('hpc')
     .description('show what is made for a gang with an HPCPolicy: scripts, settings, key, Service')
@@ -72,19 +72,19 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
     ...alone,
     ...together,
   ]);
-  // A Pod of a gang that is wrong itself would say the same once more.
+  // A fault of a gang would be reported again for each of its Pods.
   if (findings.length === 0) findings.push(...(await podFindings(sources, namespace, others)));
   for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
   if (findings.length > 0) throw new ExitStatus(1);
   const made = all.map((one) => rendered(one, others));
   if (out !== undefined) return writeFiles(out, made, io);
   const objects = made.flat();
-  // A List is what kubectl takes for several objects of JSON.
+  // kubectl reads several objects of JSON as a List.
   if (output === 'json') io.stdout(`${toJson({ apiVersion: 'v1', kind: 'List', items: objects }, 2)}\n`);
   else io.stdout(objects.map((one) => `---\n${toYaml(one)}`).join(''));
 }
 
-/** A gang without a policy, or with a wrong one, was told of before. */
+/** Objects for a gang; none without a valid policy, which is reported elsewhere. */
 const rendered = (
   { gang, policy, subdomain }: InputHpcGang,
   others: readonly PreparerFactory[],
@@ -101,8 +101,8 @@ const noGang = (): MusterError =>
   );
 
 /**
- * What keeps the Pods of the input from being prepared: what admission would say of them, as far as it is about their HPCPolicy. All
- * else is for `muster review`, which knows the configuration.
+ * Reports the faults by which admission would refuse the input's Pods because of their HPCPolicy. Other faults are left to
+ * `muster review`, which knows the configuration.
  */
 async function podFindings(
   sources: readonly SourceObject[],
@@ -123,10 +123,10 @@ async function podFindings(
 
 const within = (root: string, field: string): string => (root === '' ? field : `${root}.${field}`);
 
-/** The API server's rule for keys of a ConfigMap, by which each is the name of a file in its folder. */
+/** The API server's rule for keys of a ConfigMap, each of which is a file name in the mounted folder. */
 const isKey = (key: string): boolean => /^[-._a-zA-Z0-9]{1,253}$/.test(key) && !/^\.$|^\.\./.test(key);
 
-/** Every key as it is mounted: scripts can be run, all else read. */
+/** Writes every key as a file, with the mode of its mount: scripts are executable, others readable. */
 export async function writeFiles(
   out: string,
   made: readonly (readonly JsonObject[])[],

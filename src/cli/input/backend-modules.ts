@@ -20,16 +20,19 @@ import { preparerFactoryOf, type PreparationModule } from '../../preparers/prepa
 import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
 import type { ModuleEntry } from '../../modules/supervisor.ts';
 
-/** How long a module may take to load. */
+/** How long (ms) a module may take to load. */
 const LOAD_MS = 10_000;
 
-/** What profiles bring along, as it is named. */
+/** A module that a profile names. */
 export interface NamedModule extends ModuleSource {
-  /** Of the profile. */
+  /** Name of the profile. */
   readonly name: string;
 }
 
-/** @param fileName of the configuration: modules are named relative to it; undefined where there is no file */
+/**
+ * The modules of the profiles.
+ * @param fileName file that relative paths of modules start from; undefined where there is no file
+ */
 export function modulesOf(
   profiles: readonly SchedulerProfile[],
   fileName: string | undefined,
@@ -42,7 +45,7 @@ export function modulesOf(
   );
 }
 
-/** The same of a list of entries; `path`: where it stands. */
+/** The modules of a list of entries. @param path of the list in the configuration */
 export function entriesOf(
   entries: OperatorConfiguration['fleet']['assigner']['plugins'],
   path: string,
@@ -52,14 +55,14 @@ export function entriesOf(
   return entries.map(({ name, module, integrity, config }, index) => ({
     name,
     source: { module, integrity, folder, field: `${path}[${index}].module` },
-    // What came from a file is JSON, whatever its type says.
+    // A configuration file holds nothing but JSON, whatever the type of `config` is.
     config: config as JsonObject,
   }));
 }
 
 /**
- * The backends that a configuration may enable: Muster's own, and those that its profiles bring along. A module is run
- * with all rights of this process: for verbs that a person waits for.
+ * The backends that a configuration may enable: the built-in ones and those of its profiles' modules. Modules run in this
+ * process with all its rights, so this is for verbs that a person runs.
  * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY, BACKEND_MODULE_INVALID
  */
 export async function backendsOf(modules: readonly NamedModule[]): Promise<readonly BackendFactory[]> {
@@ -73,7 +76,8 @@ export async function backendsOf(modules: readonly NamedModule[]): Promise<reado
 }
 
 /**
- * The preparations that a configuration names, each told its `config`. They are run as {@link backendsOf} runs modules.
+ * The preparations that a configuration names, each configured with its `config`; their modules run as in {@link
+ * backendsOf}.
  * @throws MusterError as {@link backendsOf}
  */
 export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<readonly PreparerFactory[]> {
@@ -87,7 +91,7 @@ export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<r
   return brought;
 }
 
-/** Tells a module its `config`. @throws MusterError BACKEND_MODULE_INVALID */
+/** Passes a module its `config`. @throws MusterError BACKEND_MODULE_INVALID */
 export function configuredModule(
   kind: Exclude<ModuleKind, 'backend'>,
   module: AssignReplicaPlugin | PreparationModule,
@@ -118,7 +122,7 @@ export const loadPlugin = (source: ModuleSource): Promise<AssignReplicaPlugin> =
 export const loadPreparation = (source: ModuleSource): Promise<PreparationModule> =>
   loaded(source, (file, field) => importModule('preparation', file, field));
 
-/** Whatever it is. @throws MusterError as {@link backendsOf} */
+/** Loads a module of any kind. @throws MusterError as {@link backendsOf} */
 export const loadAny = (source: ModuleSource): Promise<Brought> => loaded(source, importAny);
 
 async function loaded<T>(

@@ -10,38 +10,38 @@ import { backendsOf, entriesOf, modulesOf, preparationsOf, type NamedModule } fr
 import { gangKinds } from '../../workloads/kinds.ts';
 
 interface Given {
-  /** As the flag names it. */
+  /** The file that `--config` names. */
   readonly file?: string | undefined;
-  /** The content, where it is no file of this machine. */
+  /** Content of a configuration that is not in a local file, such as a ConfigMap's. */
   readonly text?: string | undefined;
-  /** Of the process, where `$MUSTER_CONFIG` and `MUSTER_*` count. */
+  /** Environment of the process, where `$MUSTER_CONFIG` and `MUSTER_*` apply. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: Readonly<Record<string, unknown>>;
-  /** A backend that is there without being named in the configuration. */
+  /** A backend that is available without being named in the configuration. */
   readonly brought?: BackendFactory | undefined;
 }
 
-/** What a verb goes by. */
+/** The configuration of a verb. */
 export interface VerbConfiguration {
   readonly configuration: OperatorConfiguration;
   readonly warnings: readonly ConfigFault[];
-  /** undefined where there is none, and the defaults hold. */
+  /** Path of the file; undefined where there is none, and the defaults apply. */
   readonly file: string | undefined;
-  /** Those that its profiles name. */
+  /** Modules of the profiles. */
   readonly modules: readonly NamedModule[];
-  /** Those that bring strategies for bindings of a fleet. */
+  /** Modules with strategies for a fleet's bindings. */
   readonly plugins: readonly ModuleEntry[];
-  /** Those that bring a workload manager for HPCPolicies. */
+  /** Modules with preparations for HPCPolicies. */
   readonly preparations: readonly ModuleEntry[];
-  /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
+  /** The built-in backends and those of profiles' modules; the call runs these modules. */
   readonly factories: () => Promise<readonly BackendFactory[]>;
-  /** What HPCPolicies may ask for beside what comes with Muster; the modules are run by this. */
+  /** Preparers of the configuration's modules, for HPCPolicies; the call runs these modules. */
   readonly prepared: () => Promise<readonly PreparerFactory[]>;
 }
 
 /**
- * The configuration, for every verb in the same way: flag over environment over file over default.
- * @throws MusterError CONFIG_UNREADABLE, CONFIG_INVALID, USAGE where a flag is what is wrong
+ * Reads the configuration in the same way for every verb: flag over environment over file over default.
+ * @throws MusterError CONFIG_UNREADABLE, CONFIG_INVALID, USAGE where a flag is wrong
  */
 export function verbConfiguration({
   text,

@@ -6,7 +6,7 @@ import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
 import { itemsOf, needed } from './list-items.ts';
 
-/** One input as text, with the name that messages call it by. */
+/** The text of one input, with its name in messages. */
 export interface InputText {
   readonly name: string;
   readonly text: string;
@@ -18,33 +18,30 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** One object of an input, and where its fields stand. */
+/** One object of an input, with the positions of its fields. */
 export interface SourceObject {
   readonly file: string;
   readonly object: JsonObject;
-  /**
-   * Where `field` (`spec.podgroups[0].name`) stands; where it is missing, the nearest that contains it; for '' the
-   * object itself.
-   */
+  /** Position of `field` (`spec.podgroups[0].name`), or of the nearest existing parent; for '' of the object. */
   locate(field: string): TextPosition;
-  /** The scalar at `field` as somebody wrote it: `yes` where the value is `true`. */
+  /** Text of the scalar at `field` in the file: `yes` where the value is `true`. */
   written(field: string): string | undefined;
-  /** Where the first line of a literal text (`|`) at `field` stands; undefined for what is written in another way. */
+  /** Position of the first line of a literal text (`|`) at `field`; undefined for a value in another style. */
   literal(field: string): TextPosition | undefined;
-  /** The document by itself, on the lines that it has in the file; undefined for an item of a list. */
+  /** Text of the document with its lines at their numbers in the file; undefined for an item of a list. */
   readonly text: string | undefined;
 }
 
-/** Where the value may hold one object twice, or what JSON has no word for. */
+/** Signs that the value may hold one object twice, or a number that JSON lacks. */
 const ALIAS_OR_NO_JSON = /\*|\.(?:inf|nan)/i;
 
-/** Aliases that may be followed before a document counts as one that was made to blow up. */
+/** Aliases that are followed in one document: more are taken for an attack by expansion. */
 const MAX_ALIASES = 100;
 
 /**
- * The objects of one input: every document of it, and the items of lists. Empty documents are left out. One after the
- * other, so that of a large input only one document at a time is held as a tree.
- * @param bad hears of each document that cannot be read; those after it are read
+ * Yields the objects of one input: of every document, and of the items of lists. Empty documents are left out. Only one
+ * document at a time is kept as a tree, so an input may be large.
+ * @param bad called for each unreadable document; later documents are read nevertheless
  */
 export function* readObjects(
   { name, text }: InputText,
@@ -53,17 +50,17 @@ export function* readObjects(
   for (const part of partsOf(text)) yield* objectsIn(name, part, bad);
 }
 
-/** A piece of a file, and the number of its first line less one. */
+/** A part of a file, and the number of lines before it. */
 interface Part {
   readonly text: string;
   readonly before: number;
-  /** Where its characters stand in the file; absent where that follows from its lines. */
+  /** Position in the file for an offset in the part; absent where it follows from the lines. */
   readonly at?: (offset: number) => TextPosition;
 }
 
 /**
- * The documents of a file, cut where one begins. `---` at the start of a line is that wherever it stands, in a quoted
- * or literal text as well (YAML 1.2, 9.1.2). With directives or `...` the library is left to find them.
+ * Splits a file at its documents. A line that begins with `---` starts a document even within a quoted or literal text (YAML
+ * 1.2, 9.1.2). A file with directives or `...` is left to the YAML library as a whole.
  */
 function* partsOf(text: string): Generator<Part> {
   let start = 0;
@@ -86,13 +83,13 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Where things stand in one document. */
+/** A parsed document, and the positions of its offsets. */
 interface Tree {
   readonly document: Document.Parsed;
   readonly at: (offset: number) => TextPosition;
 }
 
-/** The part that was asked about last, with its trees: they are many times as large as their text. */
+/** The part that was used last, with its trees: trees are many times as large as their text. */
 let latest: { readonly part: Part; readonly trees: readonly Tree[] } | undefined;
 
 function treesOf(part: Part): readonly Tree[] {
@@ -122,18 +119,18 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
   try {
     trees = treesOf(part);
   } catch (thrown) {
-    // What the parser throws rather than reports: nesting beyond its stack.
+    // The parser throws for nesting beyond its stack, instead of reporting an error.
     return tell({ line: part.before + 1, column: 1 }, yamlTrouble(thrown as Error));
   }
   for (const [index, { document, at }] of trees.entries()) {
     const [error] = document.errors;
-    // What follows a fault in the same part may be its consequence.
+    // Later faults of the same part may follow from this one.
     if (error !== undefined) return tell(at(error.pos[0]), yamlTrouble(error));
     const start = document.contents?.range[0] ?? document.range[0];
     let value: Json;
     try {
       value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Json;
-      // Through JSON, so that two places never share one object and nothing but JSON is left.
+      // A round trip through JSON: no two fields share an object, and nothing but JSON is left.
       if (ALIAS_OR_NO_JSON.test(part.text)) value = JSON.parse(JSON.stringify(value)) as Json;
     } catch (thrown) {
       tell(at(start), yamlTrouble(thrown as Error));
@@ -177,7 +174,7 @@ function* objectsInJson(
       yield sourceOf({ file, part, index: 0, range, origin, object, path });
       continue;
     }
-    // A tree of its own: that of the whole would be made for one place in it.
+    // The item is parsed alone, since the tree of the whole document is much larger.
     const { start, end } = item;
     const own = {
       text: part.text.slice(start, end),
@@ -201,14 +198,14 @@ function sourceOf(given: {
   readonly object: JsonObject;
   readonly path: string;
   readonly part: Part;
-  /** Of the document in its part. */
+  /** Index of the document in its part. */
   readonly index: number;
-  /** Of a document by itself. */
+  /** Range of a document in its part; undefined for an item that is a part of its own. */
   readonly range: readonly [number, number] | undefined;
-  /** Of the object, where it is known without a tree. */
+  /** Position of the object, where it is known without a tree. */
   readonly origin: TextPosition | undefined;
 }): SourceObject {
-  // Nothing here holds the tree: a source may be kept for long, and its place be asked for once or never.
+  // The source keeps no tree: it may live long, and its positions are seldom needed.
   const { file, object, path, part, index, range, origin } = given;
   const tree = (): Tree => {
     const found = treesOf(part)[index];

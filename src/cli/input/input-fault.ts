@@ -1,7 +1,7 @@
 import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 
-/** Why an input, or one document of it, says nothing: the others are read all the same. */
+/** Why an input or one document of it is unreadable; others are read nevertheless. */
 export interface InputFault {
   readonly file: string;
   /** 1-based; 0 where the file as a whole cannot be read. */
@@ -11,7 +11,7 @@ export interface InputFault {
   readonly fix: string;
 }
 
-/** All that could not be read, in one error. */
+/** One error for all unreadable inputs. */
 export function unreadable(faults: readonly InputFault[]): MusterError {
   const lines = faults.map(({ file, line, column, message }) =>
     line === 0

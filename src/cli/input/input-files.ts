@@ -10,8 +10,8 @@ type Tell = (fault: InputFault) => void;
 const MANIFEST = /\.(?:ya?ml|json)$/i;
 
 /**
- * The objects of everything that -f names. None at all is a fault: a pipeline whose templates came out empty must not
- * pass.
+ * Yields the objects of everything that -f names. An input without objects is a fault: a pipeline whose templates rendered
+ * nothing must not pass.
  */
 export async function* readAll(
   paths: readonly string[],
@@ -38,7 +38,7 @@ export async function* readAll(
   bad({ file: names.join(', '), line: 0, column: 0, message, fix });
 }
 
-/** The texts of files, of folders (every manifest under them, in order of their names) and of `-`, standard input. */
+/** Texts of files, of folders (every manifest below them, sorted by name) and of `-`, standard input. */
 export async function* readInputs(
   paths: readonly string[],
   io: Pick<CliIo, 'readStdin'>,
@@ -47,7 +47,7 @@ export async function* readInputs(
   const seen = new Set<string>();
   for (const path of paths) {
     for (const file of path === '-' ? ['-'] : await filesOf(path, bad)) {
-      // `-f dir -f dir/pod.yaml` means that Pod once, and standard input can be read but once.
+      // A file that `-f dir -f dir/pod.yaml` names twice is read once, as is standard input.
       if (seen.has(file)) continue;
       seen.add(file);
       const name = file === '-' ? '<stdin>' : file;
@@ -74,7 +74,7 @@ async function filesOf(path: string, bad: Tell): Promise<string[]> {
   }
 }
 
-/** Hidden folders (`.git`, `..data` of a mounted volume) and node_modules hold nobody's manifests. */
+/** Hidden folders (`.git`, `..data` of a mounted volume) and node_modules are skipped. */
 async function manifestsUnder(root: string, bad: Tell): Promise<string[]> {
   const files: string[] = [];
   const folders = [root];
@@ -87,7 +87,7 @@ async function manifestsUnder(root: string, bad: Tell): Promise<string[]> {
     for (const entry of entries) {
       const path = join(at, entry.name);
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-      // A link to a folder is not followed: it may lead back here.
+      // A link to a folder is not followed, since it may lead back here.
       if (entry.isDirectory()) folders.push(path);
       else if (MANIFEST.test(entry.name) && (entry.isFile() || (await leadsToFile(path)))) files.push(path);
     }

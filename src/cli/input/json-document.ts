@@ -3,9 +3,9 @@ import { isObject, ownList, type JsonObject } from '../../json/json.ts';
 /** A text that is one JSON object. */
 export interface JsonDocument {
   readonly object: JsonObject;
-  /** Its offset. */
+  /** Offset of the object. */
   readonly start: number;
-  /** Where the objects in its `items` stand, by `items[0]`. Absent where not all of them are objects. */
+  /** Positions of the objects in its `items`, by `items[0]`. Absent where an item is no object. */
   readonly items: ReadonlyMap<string, Span> | undefined;
   /** Line and column of an offset, 1-based. */
   positionOf(offset: number): { readonly line: number; readonly column: number };
@@ -16,13 +16,13 @@ interface Span {
   end: number;
 }
 
-/** Deeper than any object of Kubernetes; what else is done with a document may not be done without end. */
+/** Maximal nesting, deeper than any Kubernetes object: other code recurses over the document. */
 const MAX_DEPTH = 200;
 
 /**
- * A text as JSON; undefined where it has to be read as YAML. Every JSON document is a YAML document of the same meaning,
- * but takes twenty times as long to be read as one, and half a GiB where it is 8 MiB long. A key that comes twice is left
- * to the reader of YAML, who tells of it.
+ * Parses a text as JSON; undefined where it has to be read as YAML. Every JSON document is a YAML document of the same
+ * meaning, but as YAML it takes twenty times as long, and half a GiB for 8 MiB of text. A document with a duplicate key is
+ * left to the YAML reader, which reports it.
  */
 export function jsonDocumentIn(text: string): JsonDocument | undefined {
   if (!/^[ \t\r\n]*\{/.test(text)) return undefined;
@@ -56,7 +56,7 @@ interface Scan {
   readonly lineEnds: number[];
 }
 
-/** What a JSON text has, without reading it; undefined where it is nested too deep. */
+/** Scans a JSON text without parsing its values; undefined where it is nested too deep. */
 function scanned(text: string): Scan | undefined {
   const found: Scan = { keys: 0, items: [], lineEnds: [] };
   let depth = 0;
@@ -80,14 +80,14 @@ function scanned(text: string): Scan | undefined {
   return found;
 }
 
-/** Position of the quote that ends the string which begins at `start`. */
+/** Offset of the quote that ends the string beginning at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   for (; text.charCodeAt(index) !== QUOTE; index += 1) if (text.charCodeAt(index) === BACKSLASH) index += 1;
   return index;
 }
 
-/** Whether `items` is the key of what is opened there. */
+/** Whether `items` is the key of the list or object that opens at an offset. */
 const isItems = (text: string, at: number): boolean =>
   /"items"[ \t\r\n]*:[ \t\r\n]*$/.test(text.slice(Math.max(0, at - 32), at));
 

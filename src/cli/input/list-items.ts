@@ -2,9 +2,9 @@ import { isObject, own, ownString, type Json, type JsonObject } from '../../json
 import { quoted } from '../../text/printable.ts';
 
 /**
- * The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. A `List`
- * without items is an empty one.
- * @param strange hears of each item that is no object, with what it is
+ * The items of a `v1 List` or of a list of one kind (`PodList`), nested lists included; for any other object the object
+ * itself. A `List` without items is empty.
+ * @param strange called with each item that is no object
  */
 export function itemsOf(
   root: JsonObject,
@@ -46,6 +46,6 @@ export function itemsOf(
   return found;
 }
 
-/** Why it cannot be read. @param path where it stands in a list; '' for a document */
+/** Message about a value that should be an object. @param path of the value in a list; '' for a document */
 export const needed = (found: Json, path = ''): string =>
   `${path === '' ? '' : `${path}: `}${path.endsWith('items') ? 'a list' : 'a Kubernetes object'} is needed, found ${quoted(found)}`;

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { keyed, quoted } from '../../text/printable.ts';
 import { suggestion } from '../../text/nearest-key.ts';
 
-/** Keys that an object may have, and what is under them; `true` for what is not looked into. */
+/** Known keys of an object, with the keys below each; `true` for a value that is not checked. */
 interface Fields {
   readonly [key: string]: Fields | true;
 }
@@ -11,8 +11,8 @@ const NAMESPACED_NAME: Fields = { namespace: true, name: true };
 const TOPOLOGY: Fields = { packConstraint: { required: true, preferred: true } };
 
 /**
- * Every field of a PodGang, `scheduler.grove.io/v1alpha1`. The API server drops a field that its schema does not
- * know without a word to most clients, and the gang then waits for groups that it does not have.
+ * Every field of a PodGang, `scheduler.grove.io/v1alpha1`. The API server silently drops a field that its schema lacks, and
+ * the gang then waits for groups that it does not have.
  */
 const POD_GANG: Fields = {
   apiVersion: true,
@@ -38,7 +38,7 @@ export interface UnknownField {
   readonly message: string;
 }
 
-/** The fields of a PodGang that the API server would drop, each with the one that was probably meant. */
+/** The fields of a PodGang that the API server would drop, each with the field that was probably meant. */
 export const unknownPodGangFields = (object: JsonObject): UnknownField[] => [
   ...unknownIn(object, POD_GANG, ''),
 ];

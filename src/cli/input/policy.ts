@@ -9,32 +9,31 @@ import { policyNameOf } from '../../preparers/policy/hpc-policy.ts';
 import { HpcGangs } from '../gangs/hpc-gangs.ts';
 import type { SourceObject } from './documents.ts';
 
-/** What admission depends on that is in no configuration file. */
+/** Inputs of admission beside the configuration file. */
 export interface PolicyContext {
-  /** Where Muster itself runs: its own Pods are never held back by it. */
+  /** Namespace of Muster itself, which admission exempts, so that Muster's own Pods are never gated. */
   readonly ownNamespace?: string;
-  /** Another default backend than the configured one, enabled if it is not: for a preview. */
+  /** Another default backend than the configured one, which is enabled if it is not: for `muster review`. */
   readonly defaultBackend?: string;
   readonly factories?: readonly BackendFactory[];
-  /** What an HPCPolicy may ask for beside what comes with Muster. */
+  /** Preparers of modules that an HPCPolicy may ask for, beside the built-in ones. */
   readonly preparations?: readonly PreparerFactory[];
 }
 
-/** The parts of a configuration that decisions are made of. */
+/** The settings that admission depends on. */
 export type PolicySettings = Pick<
   OperatorConfiguration,
   'schedulers' | 'trustedAccounts' | 'topologyAwareScheduling' | 'workloads'
 >;
 
-/** The namespaces none of whose Pods Muster evicts for a gang. */
+/** The namespaces from which Muster never evicts a Pod for a gang. */
 export const neverEvictedFrom = (
   { preemption }: Pick<OperatorConfiguration, 'preemption'>,
   ownNamespace = MUSTER_NAMESPACE,
 ): readonly string[] => [...preemption.exemptNamespaces, ownNamespace];
 
 /**
- * The policy of a configuration. The server and `muster review` both decide by this one, which is what makes the
- * preview true.
+ * The policy of a configuration. The server and `muster review` share this function, so that the preview is true.
  * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, BACKEND_INIT_FAILED
  */
 export function policyFrom(configuration: PolicySettings, context: PolicyContext = {}): Policy {
@@ -65,9 +64,9 @@ export function policyFrom(configuration: PolicySettings, context: PolicyContext
 }
 
 /**
- * The policy with what a cluster would know once all of the input is applied: its HPCPolicies, and the gangs that name one.
- * The order in which they are given does not matter.
- * @param namespace of objects that name none
+ * The policy with the input's HPCPolicies and with the gangs that name one, as a cluster would have them once all is
+ * applied. The order of the input does not matter.
+ * @param namespace of objects without one
  */
 export function withGiven(policy: Policy, sources: readonly SourceObject[], namespace: string): Policy {
   const given = new HpcGangs(namespace, policy.preparations);

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeClientOptions } from '../../kube/client/http-client.ts';
 import type { CliIo } from '../output/io.ts';
 
-/** Options that several verbs have, declared once. @param what the files hold */
+/** `-f`, which several verbs have. @param what kind of files */
 export const filenameOption = (what = 'YAML or JSON'): Option =>
   new Option(
     '-f, --filename <file...>',
@@ -14,7 +14,7 @@ export const filenameOption = (what = 'YAML or JSON'): Option =>
 export const outputOption = (formats: readonly string[] = ['text', 'json']): Option =>
   new Option('-o, --output <format>', 'how to print it').choices(formats).default('text');
 
-/** @param of what may name no namespace */
+/** `-n`. @param of objects that may lack a namespace */
 export const namespaceOption = (of = 'objects'): Option =>
   new Option('-n, --namespace <name>', `namespace of ${of} that name none`)
     .default('default')
@@ -31,18 +31,18 @@ export const strictOption = (): Option =>
 export const colorOption = (): Option =>
   new Option('--color <when>', 'colours in text output').choices(['always', 'never', 'auto']).default('auto');
 
-/** How long the API server may take to answer at start: a wrong kubeconfig is told at once, a slow start is none. */
+/** How long (ms) the first request may take: a wrong kubeconfig is reported soon, and a slow API server is accepted. */
 const FIRST_ANSWER_MS = 10_000;
 
-/** Which cluster, as the flags of kubectl name it. */
+/** The cluster, by the same flags as kubectl's. */
 export interface ClusterFlags {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }
 
 /**
- * A client for the cluster, which answers, and the namespace that is meant where none is named. Loads the client only
- * here: `--no-controller` has no use for it.
+ * Connects to the cluster, which has to answer. Loads the client only here, since `--no-controller` does not use it.
+ * @returns the client, and the namespace for objects without one
  * @throws MusterError CLUSTER_UNREACHABLE, ApiError
  */
 export async function connect(

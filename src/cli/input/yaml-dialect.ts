@@ -12,9 +12,9 @@ import { stepsThrough } from '../../config/document-source.ts';
 type Options = DocumentOptions & ParseOptions & SchemaOptions;
 
 /**
- * kubectl and the API server read YAML 1.1: `defaultMode: 0644` is octal, an unquoted `yes` is true, `<<` merges.
- * Reading it as 1.2 would review another object than the cluster gets. What has no place in JSON is left out:
- * timestamps, binaries, sets and base-60 numbers are strings to them as well.
+ * Tags with a JSON value. kubectl and the API server read YAML 1.1: `defaultMode: 0644` is octal, an unquoted `yes` is true,
+ * `<<` merges. YAML 1.2 would yield another object than the cluster gets. Timestamps, binaries, sets and base-60 numbers are
+ * left out, as they are strings for kubectl, too.
  */
 const JSON_TAGS = new Set(['map', 'seq', 'str', 'null', 'bool', 'int', 'float', 'merge']);
 
@@ -30,7 +30,7 @@ const schema = new Schema({
     ),
 });
 
-/** One schema for all documents: each would make its own. */
+/** One shared schema: the library would otherwise build one for each document. */
 export const READ_AS_KUBERNETES: Options = {
   version: '1.1',
   uniqueKeys: true,
@@ -41,18 +41,18 @@ export const READ_AS_KUBERNETES: Options = {
 
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
 
-/** `metadata.labels[grove.io/podgang]`, `spec.podgroups[0].name`: keys and list positions from the root. */
+/** Keys and list positions of a path such as `metadata.labels[grove.io/podgang]` or `spec.podgroups[0].name`. */
 export const stepsOf = (field: string): string[] =>
   [...field.matchAll(STEP)].map(([, inQuotes, inBrackets, plain]) => inQuotes ?? inBrackets ?? plain ?? '');
 
-/** Offset of the key of what stands at `steps`, or of the innermost that exists. */
+/** Offset of the key at `steps`, or of the innermost existing parent. */
 export function offsetOf(document: Document, steps: readonly string[]): number {
   let offset = document.contents?.range?.[0] ?? 0;
   for (const { key, value } of stepsThrough(document, steps)) offset = (key ?? value)?.range?.[0] ?? offset;
   return offset;
 }
 
-/** The scalar at `steps`, with the text that it was read from. */
+/** The scalar at `steps`, with its text in the file. */
 export function nodeAt(document: Document, steps: readonly string[]): Scalar | undefined {
   const found = [...stepsThrough(document, steps)];
   const last = found.length === steps.length ? found.at(-1)?.value : undefined;

@@ -44,7 +44,7 @@ of their Pods and what each needs, whether it is healthy, and what it needs besi
 Pods of each template must start together. Objects that are no workloads are passed over. Exits with
 1 where a workload cannot be counted, or none of the objects is one.`;
 
-/** `muster interpret`: what the interpreter webhook says, without a cluster. */
+/** `muster interpret`: prints the interpreter webhook's answers about a workload, without a cluster. */
 export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
@@ -116,7 +116,7 @@ async function interpret(flags: InterpretFlags, io: CliIo): Promise<void> {
   if (found.length === 0 && other !== undefined) knownKindOf(other.object, kinds);
 }
 
-/** Each at its place: numbers that cannot be read, and fields of a PodGang that no API server stores. */
+/** Faults of a workload with their positions: malformed numbers, and unknown fields of a PodGang. */
 function faultsOf(source: SourceObject, kinds: readonly WorkloadKind[]): Finding[] {
   const { object } = source;
   const kind = kindOf(object, kinds);
@@ -137,7 +137,10 @@ function faultsOf(source: SourceObject, kinds: readonly WorkloadKind[]): Finding
   ];
 }
 
-/** `Job.batch.volcano.sh`, as kubectl has it, or `PyTorchJob` where there is but one of the name. @throws MusterError USAGE */
+/**
+ * The kind of a name such as `Job.batch.volcano.sh`, in kubectl's form, or `PyTorchJob` where only one group has it.
+ * @throws MusterError USAGE
+ */
 function namedKind(name: string, kinds: readonly WorkloadKind[]): WorkloadKind {
   const [found, ...others] = kinds.filter((one) => name === one.kind || name === fullName(one));
   const different = others.filter((one) => found === undefined || fullName(one) !== fullName(found));
@@ -156,12 +159,12 @@ function namedKind(name: string, kinds: readonly WorkloadKind[]): WorkloadKind {
 
 const fullName = ({ kind, group }: WorkloadKind): string => (group === '' ? kind : `${kind}.${group}`);
 
-/** One workload of the input with what it says. */
+/** A workload of the input with its interpretation. */
 export interface Interpreted extends Interpretation {
   readonly source: SourceObject;
 }
 
-/** For programs: what Karmada is told, and the minimum, which it has no word for. */
+/** The interpretation for `-o json`: the answers to Karmada, and the minimum, for which Karmada has no field. */
 function interpretationObject({ source, components, replicas, healthy, dependencies }: Interpreted): object {
   const metadata = own(source.object, 'metadata');
   return {
@@ -183,7 +186,7 @@ function interpretationObject({ source, components, replicas, healthy, dependenc
   };
 }
 
-/** For people. */
+/** The interpretation for people. */
 function interpretationText(interpreted: Interpreted, palette: Palette): string {
   const { source, components, replicas, healthy, dependencies } = interpreted;
   const lines = [

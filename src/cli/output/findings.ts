@@ -6,21 +6,21 @@ import type { InputFault } from '../input/input-fault.ts';
 import { toJson } from './structured.ts';
 import type { Palette } from './palette.ts';
 
-/** Something to say about one place of a file. */
+/** A finding at one position of a file. */
 export interface Finding {
   readonly file: string;
-  /** 0 where the file as a whole is meant. */
+  /** 1-based; 0 for the file as a whole. */
   readonly line: number;
   readonly column: number;
   readonly severity: 'error' | 'warning' | 'note';
   /** Path of the field; '' for the object as a whole. */
   readonly path: string;
   readonly message: string;
-  /** The name of what it breaks, for tools that count by it. */
+  /** Name of the broken rule, for tools that count by it. */
   readonly rule: string;
 }
 
-/** What is wrong at a field of an object of the input. */
+/** The finding for a fault at a field of an object of the input. */
 export const findingOf = (
   source: SourceObject,
   { field, message, rule }: Pick<Finding, 'message' | 'rule'> & { readonly field: string },
@@ -33,7 +33,7 @@ export const findingOf = (
   rule,
 });
 
-/** One line, as compilers write them, so that editors and CI find the place. */
+/** One line in the format of compilers, so that editors and CI find the position. */
 export function findingLine(finding: Finding, palette: Palette): string {
   const { file, line, column, severity } = finding;
   const mark = { error: palette.bad, warning: palette.warn, note: palette.reason }[severity];
@@ -60,7 +60,7 @@ const data = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
-/** Workflow commands of GitHub Actions, a line each: they show beside the line in a pull request. */
+/** Workflow commands of GitHub Actions, one a line, which annotate the lines of a pull request. */
 export const asGithub = (findings: readonly Finding[]): string =>
   findings
     .map((finding) => {
@@ -71,7 +71,7 @@ export const asGithub = (findings: readonly Finding[]): string =>
     })
     .join('');
 
-/** A log of SARIF 2.1.0 (OASIS), which code scanning takes. */
+/** A log of SARIF 2.1.0 (OASIS), for code scanning. */
 export function asSarif(findings: readonly Finding[], version: string): string {
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
   const results = findings.map((finding) => {
@@ -94,7 +94,7 @@ export function asSarif(findings: readonly Finding[], version: string): string {
   return `${toJson(log, 2)}\n`;
 }
 
-/** Relative to where the program was started, as the readers of SARIF expect; `<stdin>` is no name of a file there. */
+/** Path relative to the working directory, as readers of SARIF expect it; `<stdin>` would be no valid URI. */
 function uriOf(file: string): string {
   if (file === '<stdin>') return 'stdin';
   if (isAbsolute(file)) return pathToFileURL(file).href;
@@ -105,7 +105,7 @@ function uriOf(file: string): string {
     .replace(/^(?:\.\/)+/, '');
 }
 
-/** What could not be read, for those who read only the findings. */
+/** Unreadable inputs as findings. */
 export const faultFindings = (faults: readonly InputFault[]): Finding[] =>
   faults.map(({ file, line, column, message }) => ({
     file,

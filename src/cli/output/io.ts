@@ -2,47 +2,47 @@ import type { Command } from 'commander';
 import { basename, dirname, resolve } from 'node:path';
 import { mkdir, stat } from 'node:fs/promises';
 
-/** What a verb may touch of the process it runs in: passed in, so that a test can run it without one. */
+/** The parts of the process that a verb uses; a parameter, so that tests run a verb without a process. */
 export interface CliIo {
-  /** Writes `text` as it is; the caller ends its lines. */
+  /** Writes `text` unchanged; the caller ends its lines. */
   stdout(text: string): void;
   stderr(text: string): void;
   now(): Date;
   readonly env: Record<string, string | undefined>;
-  /** Whether a person is watching standard output. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** The terminal behind standard output; undefined where there is none. */
+  /** The terminal of standard output; undefined where there is none. */
   readonly terminal?: Terminal | undefined;
   /**
-   * Calls back once whoever runs Muster has had enough: `SIGINT` (Ctrl-C) and the like, or nobody reads standard output
-   * any more (`EPIPE`). Until it is taken away, such a signal does not end the process; a second one does.
-   * @returns what takes it away
+   * Registers a listener for the end that the user asks for: `SIGINT` (Ctrl-C) and similar signals, or a closed standard
+   * output (`EPIPE`). While it is registered, the first such signal does not end the process; a second one does.
+   * @returns a function that removes the listener
    */
   onEnough?(listener: (why: string) => void): () => void;
-  /** What people call it by: `kubectl muster` where it is a plugin. Default: `muster`. */
+  /** Name of the command for messages: `kubectl muster` for the plugin. Default: `muster`. */
   readonly programName?: string;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readStdin(): Promise<Buffer>;
 }
 
-/** One verb of the program: what `muster --help` says of it, and where it is. */
+/** A verb of the program: its name and summary for `muster --help`, and how to load it. */
 export interface Verb {
   readonly name: string;
-  /** The same as the description of its command; a test compares the two. */
+  /** Equal to the description of the verb's command; a test compares both. */
   readonly summary: string;
-  /** Loads the verb's own file and nothing else: `version` has no use for a TLS server, nor `serve` for a diff. */
+  /** Loads the file of this verb alone: `version` needs no TLS server, and `serve` no diff. */
   load(io: CliIo): Promise<Command>;
-  /** What a shell completes behind the verb, where that is more than a choice of its argument. */
+  /** Words that a shell completes behind the verb, beside the choices of its argument. */
   words?(): Promise<readonly string[]>;
 }
 
-/** A terminal that is drawn on. */
+/** A terminal that a verb draws on. */
 export interface Terminal {
-  /** In characters, as it is now. */
+  /** The current size in characters. */
   size(): { readonly columns: number; readonly rows: number };
-  /** @returns what takes the listener away */
+  /** @returns a function that removes the listener */
   onResize(listener: () => void): () => void;
-  /** Calls back when the process ends, whatever ends it, short of a kill. @returns what takes the listener away */
+  /** Registers a listener for any end of the process but SIGKILL. @returns a function that removes the listener */
   onExit(listener: () => void): () => void;
 }
 
@@ -56,7 +56,7 @@ export function terminalOf(stream: {
 }): Terminal | undefined {
   if (stream.isTTY !== true) return undefined;
   return {
-    // A terminal that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
     onResize: (listener) => {
       stream.on('resize', listener);
@@ -71,16 +71,17 @@ export function terminalOf(stream: {
 
 const ENOUGH = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** As kubectl finds its plugins, by the name of the file. */
+/** File name of a kubectl plugin. */
 const PLUGIN = /^kubectl-muster(?:\.\w+)?$/;
 
-/** Standard output and the rest of the process Muster runs in. */
+/** Standard output and the other parts of this process. */
 export function processIo(): CliIo {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // `muster review … | head`: whoever reads has seen enough. The verb runs on, so that its exit code is right.
+      // The reader of `muster review …
+      // head` has closed the pipe. The verb runs on, so that its exit code is right.
       if (error.code === 'EPIPE') return;
-      // A full disk. Nothing that follows would be seen, and what is there is not whole.
+      // Such as a full disk: the output is incomplete, and further writes would fail as well.
       if (stream === process.stdout)
         process.stderr.write(
           `error[OUTPUT_FAILED]: cannot write standard output: ${error.message}\nfix: make room, or name another file behind ">"\n`,
@@ -116,8 +117,8 @@ export function processIo(): CliIo {
 }
 
 /**
- * A folder and those above it, where they are missing. Not by `recursive` of `mkdir`: where the file system refuses in its
- * own way, as /proc does, that one tries for ever.
+ * Creates a folder and its missing parents. `mkdir` with `recursive` never returns on file systems with errors of their own,
+ * such as /proc.
  * @throws Error of the file system
  */
 export async function makeFolder(path: string): Promise<void> {
@@ -129,9 +130,8 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Thrown by a verb that has said all it has to say and ends with this exit code: `review` when something is
- * denied, for one. Nothing is printed for it, unlike for a MusterError. (commander throws away what an action
- * returns, so a code cannot be handed back.)
+ * Thrown by a verb that has printed everything and ends with this exit code, such as `review` after a refusal. Unlike a
+ * MusterError it is not printed. (commander discards the return value of an action, so a verb cannot return the code.)
  */
 export class ExitStatus extends Error {
   readonly exitCode: 0 | 1 | 2 | 3 | 4;

@@ -4,7 +4,7 @@ export type ColourMode = 'always' | 'never' | 'auto';
 
 type Paint = (text: string) => string;
 
-/** Marks parts of a text for a person; with colours off, each gives back what it was given. */
+/** Colours parts of a text; with colours off, each function returns its text unchanged. */
 export interface Palette {
   readonly added: Paint;
   readonly removed: Paint;
@@ -44,7 +44,7 @@ const PLAIN: Palette = {
   strong: same,
 };
 
-/** `auto`: colours for a person at a terminal who has not asked for none (https://no-color.org). */
+/** `auto`: colours on a terminal, unless the user has disabled them (https://no-color.org). */
 export function paletteFor(mode: ColourMode, io: Pick<CliIo, 'env' | 'isTerminal'>): Palette {
   const wanted =
     mode === 'auto' ? io.isTerminal && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb' : mode === 'always';

@@ -2,18 +2,18 @@ import { Document, visit, type Tags } from 'yaml';
 import { pointer } from '../../json/patch.ts';
 import { isObject, type Json } from '../../json/json.ts';
 
-/** C1 controls, DEL, and what reorders or hides text on a screen; C0 is escaped by the YAML and JSON writers. */
+/** C1 controls, DEL, and characters that reorder or hide text on a screen; the YAML and JSON writers escape C0. */
 const UNPRINTABLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'g');
 
 const escaped = (text: string): string =>
   text.replace(EVERY_UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** `value` as JSON that does nothing to a terminal. */
+/** `value` as JSON without characters that control a terminal. */
 export const toJson = (value: unknown, indent?: number): string =>
   escaped(JSON.stringify(value, null, indent));
 
-/** Of one object the object, of several their list. */
+/** A single object, or a List of several. */
 export const oneOrList = (objects: readonly object[]): string =>
   `${toJson(objects.length === 1 ? objects[0] : objects, 2)}\n`;
 
@@ -23,12 +23,12 @@ export interface WrittenYaml {
   readonly lineOf: ReadonlyMap<string, number>;
 }
 
-/** `value` as YAML that any reader takes for the same value, and that does nothing to a terminal. */
+/** `value` as YAML that every reader parses to the same value, without characters that control a terminal. */
 export const toYaml = (value: Json): string => `${writeYaml(value).lines.join('\n')}\n`;
 
 /**
- * As {@link toYaml}, with its lines. Maps and lists are laid out here, what is hard about YAML is left to the library:
- * it needs a tree for every text, which made three quarters of the price of a preview.
+ * As {@link toYaml}, with its lines. Maps and lists are written here, and only difficult scalars by the YAML library: its
+ * tree for every text was three quarters of the time of a preview.
  */
 export function writeYaml(value: Json): WrittenYaml {
   const writer = new Writer();
@@ -41,8 +41,8 @@ class Writer implements WrittenYaml {
   readonly lineOf = new Map<string, number>();
 
   /**
-   * @param lead what stands before the value on its line: `- `, `name: `, both
-   * @param indent of what is inside of the value
+   * @param lead text before the value on its line: `- `, `name: `, both
+   * @param indent of the lines inside of the value
    */
   write(value: Json, path: string, lead: string, indent: string): void {
     if (Array.isArray(value) && value.length > 0) this.#list(value as readonly Json[], path, lead, indent);
@@ -62,7 +62,7 @@ class Writer implements WrittenYaml {
     } else {
       const [head = '', ...rest] = scalarText(value).split('\n');
       this.lines.push(lead.endsWith(':') ? `${lead} ${head}` : `${lead}${head}`);
-      // What is inside of a text begins where the library put it, below a key at the left edge: two spaces in.
+      // The library wrote the text below a key without indent, so its further lines are already indented by two spaces.
       const outer = indent.slice(2);
       for (const line of rest) this.lines.push(line === '' ? '' : `${outer}${line}`);
     }
@@ -78,7 +78,7 @@ class Writer implements WrittenYaml {
     });
   }
 
-  /** Under a key the first entry begins on the next line; in a list, on that of its dash. */
+  /** Below a key the first entry begins on the next line; in a list, on the line of its dash. */
   #open(lead: string, indent: string): string {
     if (!lead.endsWith(':')) return lead;
     this.lines.push(lead);
@@ -86,11 +86,11 @@ class Writer implements WrittenYaml {
   }
 }
 
-/** A word, or words, that no reader of YAML 1.1 or 1.2 takes for anything else. */
+/** Words that every reader of YAML 1.1 and 1.2 parses as a string. */
 const PLAIN = /^[A-Za-z_/](?:[\w./@+=,()-]|:(?=[\w./@+=,()-])| (?=[\w./@+=,(]))*$/;
 const NO_STRING = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|e[-+]?\d+)$/i;
 
-/** What the library said of other texts: names and images come again and again. */
+/** Scalars that the library has written, since names and images repeat. */
 const known = new Map<string, string>();
 const MOST_KNOWN = 10_000;
 
@@ -108,13 +108,13 @@ function scalarText(value: Json): string {
   return text;
 }
 
-/** A reader looks no further than 1,024 characters for the colon of a key; a longer one is written `? key`. */
+/** A YAML reader searches 1,024 characters for the colon of a key, so a longer key is written `? key`. */
 const LONGEST_KEY = 150;
 
 const keyText = (key: string): string =>
   PLAIN.test(key) && !NO_STRING.test(key) ? key : escaped(JSON.stringify(key));
 
-/** A key `<<` in an object is a key; the library would write it as the instruction to merge. */
+/** The tags without the one for merges: the library then writes a key `<<` of an object as a key. */
 const withoutMerge = (tags: Tags): Tags =>
   tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge');
 

@@ -1,14 +1,14 @@
 import type { CliIo } from './io.ts';
 import type { Palette } from './palette.ts';
 
-/** Where nobody watches, and in docs/reference/cli.md. */
+/** Width without a terminal, and in docs/reference/cli.md. */
 const PAGE = 100;
-/** Narrower than that nothing can be laid out. */
+/** Smallest width that is laid out. */
 const NARROWEST = 40;
 
 /**
- * How wide lines may be: as wide as the terminal, or where there is none as `$COLUMNS` says of a page.
- * @param otherwise where neither says it. Infinity: what is read by programs is not wrapped, whatever `$COLUMNS` is
+ * Width of lines: that of the terminal, else `$COLUMNS`.
+ * @param otherwise width where neither is known. Infinity: output for programs is never wrapped, whatever `$COLUMNS` is
  */
 export function widthFor({ terminal, env }: Pick<CliIo, 'terminal' | 'env'>, otherwise = PAGE): number {
   const set = otherwise === Infinity ? Number.NaN : Number.parseInt(env['COLUMNS'] ?? '', 10);
@@ -20,9 +20,9 @@ const SGR = /\u001b\[[\d;]*m/g;
 const lengthOf = (text: string): number => text.replace(SGR, '').length;
 
 /**
- * `text` with every line that is too long broken between words, what follows two spaces further in. A word that is too
- * long by itself stays whole: a path that is broken cannot be copied. The command of an example (`  $ muster …`) is broken
- * as a shell reads it, and a remark beside it stands below.
+ * Breaks every line that is too long between words, with further lines indented by two spaces. A longer word stays whole, so
+ * that a path can be copied. The command of an example (`  $ muster …`) is broken with backslashes, as a shell reads it, and
+ * its remark gets a line of its own.
  */
 export const reflowed = (text: string, width: number): string =>
   text
@@ -36,17 +36,14 @@ export const reflowed = (text: string, width: number): string =>
 
 function exampleOf(command: string, remark: string, width: number): string {
   const further = ' '.repeat(command.indexOf('$') + 4);
-  // What is in quotes is one word.
+  // A quoted text is one word.
   const words = command.replaceAll(/'[^']*'|"[^"]*"/g, (quoted) => quoted.replaceAll(' ', '\u00a0'));
   const broken = brokenUp(words, width - ' \\'.length, '    ').replaceAll('\u00a0', ' ');
   const lines = broken.split('\n').join(' \\\n');
   return remark === '' ? lines : `${lines}\n${brokenUp(`${further}${remark}`, width, '')}`;
 }
 
-/**
- * As `reflowed`, for help: lines that stand under each other without any indent are a paragraph, and are filled anew, so
- * that a text reads as well at 60 columns as at 100.
- */
+/** As {@link reflowed}, for help: adjacent lines without indent form a paragraph, which is filled anew for any width. */
 export const filled = (text: string, width: number): string =>
   text
     .split('\n\n')
@@ -72,12 +69,12 @@ function brokenUp(line: string, width: number, further = '  '): string {
   return [...lines, current].join('\n');
 }
 
-/** What is narrower is hard to read. */
+/** Smallest width of the last column. */
 const NARROWEST_CELL = 24;
 
 /**
- * Rows with their cells below each other, the first row being the heads.
- * @param width a longer row goes on in further lines, below its last cell
+ * A table of rows, of which the first has the heads.
+ * @param width a longer row goes on in further lines below its last cell
  */
 export function columns(
   rows: readonly (readonly string[])[],

@@ -17,9 +17,8 @@ import { membershipOf } from '../../gang/membership.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 
 /**
- * All objects of the files, lists taken apart. A file that is JSON as a whole, as `kubectl get -o json` writes it, is
- * read by the engine: a snapshot of a large cluster has hundreds of megabytes, and the reader of YAML keeps a tree of
- * all of it.
+ * All objects of the files, items of lists included. A file that is JSON as a whole, as of `kubectl get -o json`, is parsed
+ * by JSON.parse: a snapshot of a large cluster has hundreds of megabytes, and the YAML reader keeps a tree of it all.
  * @throws MusterError INPUT_UNREADABLE
  */
 export async function objectsOf(
@@ -46,7 +45,7 @@ export async function objectsOf(
   return objects;
 }
 
-/** undefined where it is no JSON: then the reader of YAML says where and why. */
+/** undefined where the text is no JSON; the YAML reader then reports the fault with its position. */
 function parsed(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -56,10 +55,10 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-/** More Pods of one workload than this is a slip of the pen. */
+/** Pods of one workload that are counted at most; a higher number is taken for a typing error. */
 const MOST_PODS = 10_000;
 
-/** The Pods of an object that are still to be made: itself, or those of its templates, numbered. */
+/** The Pod itself, or the Pods of a workload's templates with numbered names. */
 export function podsOf(object: JsonObject, namespace: string): JsonObject[] {
   if (ownString(object, 'kind') === 'Pod') return [object];
   const metadata = own(object, 'metadata');
@@ -87,7 +86,7 @@ const withName = (pod: JsonObject, name: string): JsonObject => ({
 });
 
 /**
- * The objects with the PodGangs that Muster would make for the workloads among them, but for those that somebody wrote.
+ * The objects, and the PodGangs that Muster would make for their workloads where the input has none of that name.
  * @throws MusterError INPUT_UNREADABLE for a workload that would be refused
  */
 export function withMadeGangs(objects: readonly JsonObject[], namespace: string): readonly JsonObject[] {
@@ -110,9 +109,9 @@ export function withMadeGangs(objects: readonly JsonObject[], namespace: string)
 }
 
 /**
- * The objects with as many Pods as their PodGang waits for in place of one that a template is previewed by:
- * `muster review -o yaml` writes one for all Pods of a group.
- * @param namespace of objects that name none
+ * The objects with a preview Pod multiplied to the number that its PodGang waits for: `muster review -o yaml` writes one Pod
+ * for all Pods of a group.
+ * @param namespace of objects without one
  */
 export function withPreviewedPods(objects: readonly JsonObject[], namespace: string): readonly JsonObject[] {
   const gangs = new Map<string, PodGang>();
@@ -131,7 +130,7 @@ function allOf(pods: readonly JsonObject[], gang: PodGang | undefined): readonly
   const preview = pods.find(isPreview);
   if (gang === undefined || preview === undefined) return pods;
   const { counts } = expectedPods(gang);
-  // The leaders and the workers of its groups may have one template.
+  // The leaders and the workers of a LeaderWorkerSet may share a template.
   const sharesTemplate = gang.annotations.get(ANNOTATION_WORKLOAD)?.startsWith('lws/') === true;
   const byGroup = Map.groupBy(pods, groupOf);
   const more = gang.spec.groups.flatMap(({ name }, index) => {
@@ -152,7 +151,7 @@ function allOf(pods: readonly JsonObject[], gang: PodGang | undefined): readonly
 const nameOf = (pod: JsonObject): string => ownString(own(pod, 'metadata'), 'name') ?? '';
 const baseOf = (pod: JsonObject): string => ownString(own(pod, 'metadata'), 'generateName') ?? '';
 
-/** A Pod that nobody has made yet, of which there may be more. */
+/** Whether a Pod is a preview of a template, which stands for several Pods. */
 const isPreview = (pod: JsonObject): boolean => {
   const metadata = own(pod, 'metadata');
   return ownString(metadata, 'generateName') !== undefined && ownString(metadata, 'uid') === undefined;

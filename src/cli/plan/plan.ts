@@ -44,7 +44,7 @@ Takes a PodGang or a native PodGroup with its Pods or with the workloads that ma
 alone; a workload with the label muster.dev/gang counts as its gang, and so does what "muster review
 -o yaml" writes of one. Exits with 0 where it fits, with 4 where it fits with preemption, with 1 where it does not.`;
 
-/** `muster plan`: who would make room for a gang. */
+/** `muster plan`: prints which Pods would be evicted for a gang. */
 export const planCommand = (io: CliIo): Command =>
   new Command('plan')
     .description('show whether a gang fits, and who would have to make room for it')

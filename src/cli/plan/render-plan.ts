@@ -6,7 +6,7 @@ import { columns, reflowed } from '../output/text-layout.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 
-/** For programs: sorted, so that the same plan is the same text. */
+/** The plan for `-o json`, sorted so that the same plan is the same text. */
 export function planObject(
   { plan, shortfall, largest }: PlanOutcome,
   warnings: readonly string[] = [],
@@ -30,7 +30,7 @@ export function planObject(
     feasible: plan.feasible,
     placement: Object.fromEntries([...plan.placement].sort(([a], [b]) => (a < b ? -1 : 1))),
     victims: plan.victims.map(unit),
-    // Whoever stays breaks nothing.
+    // Units that stay violate no budget.
     reprieved: plan.reprieved.map((one) => unit({ ...one, violatesBudget: false })),
     awaited: plan.awaited,
     rejected: plan.rejected.map(({ node, predicate, messages }) => ({
@@ -46,7 +46,7 @@ export function planObject(
   };
 }
 
-/** For people. @param given.reprieved also those that may stay */
+/** The plan for people. @param given.reprieved whether to list the units that may stay */
 export function planText(
   outcome: PlanOutcome,
   given: {
@@ -104,7 +104,7 @@ export function planText(
   return `${lines.join('\n')}\n`;
 }
 
-/** `groups: null`: all of them. `domain: null`: in several, since it was only preferred. */
+/** `groups: null` means all groups. `domain: null` means several domains, of a preferred constraint that does not hold. */
 const domainObject = ({ scope, required, value, leftOut }: PlannedDomain): object => ({
   groups: scope.groups ?? null,
   key: scope.key,

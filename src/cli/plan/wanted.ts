@@ -11,17 +11,18 @@ import type { PreemptionUnit } from '../../preemption/units.ts';
 import { BEHAVIOUR, variantOfGroups, type Variant } from '../../preemption/variants.ts';
 import { podsOf, withMadeGangs, withPreviewedPods } from './plan-objects.ts';
 
-/** Who wants room, in which cluster. */
+/** The preemptor, and the cluster to plan in. */
 export interface Wanted {
   readonly preemptor: Preemptor;
   readonly snapshot: Snapshot;
-  /** Whether a unit may be touched: Muster leaves alone what it cannot read, and what it never evicts from unless told to. */
+  /** Whether a unit may be evicted: not if its objects are unreadable, nor from an exempt namespace. */
   readonly mayGo: (unit: PreemptionUnit) => boolean;
-  /** What is odd about the snapshot, and what of it is left out. */
+  /** Notes about the snapshot, and its objects that are left out. */
   readonly warnings: readonly string[];
 }
 
 /**
+ * The preemptor and the snapshot from the objects of the input.
  * @param given.wanted the objects of `-f`: a PodGang with its Pods or workloads, or these alone
  * @param given.cluster the objects of the snapshot
  * @throws MusterError INPUT_UNREADABLE, SNAPSHOT_INVALID
@@ -31,15 +32,15 @@ export function wantedOf(given: {
   readonly cluster: readonly JsonObject[];
   readonly variant: Variant;
   readonly namespace: string;
-  /** In place of the class that the gang or the Pods name. */
+  /** PriorityClass that replaces the one of the gang or the Pods. */
   readonly priorityClass: string | undefined;
-  /** Whose Pods Muster never evicts. A scheduler knows of none. */
+  /** Namespaces from which Muster never evicts; a scheduler has no such exemption. */
   readonly exemptNamespaces: readonly string[];
 }): Wanted {
   const { variant, namespace, priorityClass } = given;
   const whole = withPreviewedPods(withMadeGangs(given.wanted, namespace), namespace);
   const wanted = priorityClass === undefined ? whole : whole.map((one) => withClass(one, priorityClass));
-  // What is asked about goes before what is stored of the same name.
+  // An object of `-f` replaces the snapshot's object of the same name.
   const ours = new Set(wanted.map((object) => placeOf(object, namespace)));
   const cluster = given.cluster.filter(
     (object) => own(object, 'kind') === 'Pod' || !ours.has(placeOf(object, namespace)),
@@ -97,7 +98,7 @@ export function wantedOf(given: {
   };
 }
 
-/** Pods of these gangs that the cluster has and that have no node. */
+/** Pods of these gangs that are in the snapshot and have no node. */
 function waitingOf(
   gangs: readonly JsonObject[],
   cluster: readonly JsonObject[],
@@ -111,7 +112,7 @@ function waitingOf(
   });
 }
 
-/** `namespace/name` in the namespace of an object. */
+/** `namespace/name` with the namespace of an object. */
 const keyIn = (object: JsonObject, namespace: string, name = ''): string =>
   namespacedKey(ownString(own(object, 'metadata'), 'namespace') || namespace, name);
 
@@ -127,7 +128,7 @@ function withClass(object: JsonObject, priorityClassName: string): JsonObject {
   const spec = own(object, 'spec');
   const kind = own(object, 'kind');
   if ((kind !== 'Pod' && kind !== 'PodGang') || !isObject(spec)) return object;
-  // Both follow from the class.
+  // The PriorityClass determines both fields.
   const rest = Object.entries(spec).filter(([field]) => field !== 'priority' && field !== 'preemptionPolicy');
   return { ...object, spec: { ...Object.fromEntries(rest), priorityClassName } };
 }
@@ -162,10 +163,10 @@ function notOne(names: readonly string[], hasGang: boolean): MusterError {
   );
 }
 
-/** More lines than this nobody reads. */
+/** Left out objects that are listed. */
 const MOST_TOLD = 5;
 
-/** What becomes of an object of somebody else that cannot be counted with, by its kind. */
+/** The consequence of an unreadable object in the snapshot, by its kind. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Node', 'it takes nobody here'],
   ['Pod', 'its node takes nobody here'],
@@ -174,7 +175,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['PodGroup', 'its Pods are left alone here'],
 ]);
 
-/** One line for each object, and one for those that are too many. */
+/** One line for each object, and one with the number of the others. */
 export function leftOut(faults: readonly ObjectFault[]): string[] {
   const byObject = new Map<string, ObjectFault>();
   for (const fault of faults) byObject.getOrInsert(fault.object, fault);
@@ -193,7 +194,7 @@ function insteadOf({ object }: ObjectFault): string {
   return INSTEAD.get(kind) ?? 'it counts as not there';
 }
 
-/** That the cluster's scheduler preempts for gangs in a way of its own, which is not the one that is asked for. */
+/** A warning where the cluster's scheduler itself preempts for gangs, by another variant than the requested one. */
 function otherVariant(cluster: readonly JsonObject[], variant: Variant): string[] {
   for (const object of cluster) {
     if (ownString(object, 'kind') !== 'PodGroup') continue;

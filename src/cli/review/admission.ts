@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { parseGroupVersion } from '../../k8s/resource.ts';
 import type { Ref } from './render-review.ts';
 
-/** Who is asked about a request, as the webhooks are registered; nobody about most kinds. */
+/** The webhooks that the API server would call for a request; none for most kinds. */
 export function endpointsFor(
   request: AdmissionRequest,
   policy: Policy,
@@ -26,10 +26,10 @@ const takes = (
     ? object !== undefined && askingWorkload(object, gangKinds) !== undefined
     : sameKind(given, kind) || (subResource !== '' && asked === resource);
 
-/** No API server sends this one, so that nobody looks for it in an audit log. */
+/** A uid that no API server sends, so that nobody searches an audit log for it. */
 const UID = '00000000-0000-0000-0000-000000000000';
 
-/** The review that an API server would send for `object` when it is created. */
+/** The AdmissionReview that an API server would send when `object` is created. */
 export function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
   const served = parseGroupVersion(ref.apiVersion);
   return {

@@ -4,12 +4,10 @@ import { printable } from '../../text/printable.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml, type WrittenYaml } from '../output/structured.ts';
 
-/** A line of a manifest that is longer (a whole script in an annotation) is cut. */
+/** Maximal length of a line: a longer one, such as a script in an annotation, is cut. */
 const MAX_LINE = 200;
 
-/**
- * A unified diff of two objects as YAML, in lines, with the reason of each change as a comment on its first line.
- */
+/** The lines of a unified diff of two objects as YAML, with the reason of each change as a comment on its first line. */
 export function renderDiff(
   received: JsonObject,
   stored: JsonObject,
@@ -21,7 +19,7 @@ export function renderDiff(
   const out = [palette.strong('--- as given'), palette.strong('+++ as stored')];
   for (const { header, lines } of hunksOf(diffLines(before.lines, after.lines))) {
     out.push(palette.hunk(header));
-    // Of a list that is replaced and begins as it did, the first line is no change: the reason stands at the one that is.
+    // A replaced list may begin with unchanged lines: the reason then stands at the first line that differs.
     let due: readonly string[] = [];
     for (const { kind, text, after: number } of lines) {
       const shown = printable(text, MAX_LINE);
@@ -39,7 +37,7 @@ export function renderDiff(
   return out;
 }
 
-/** Where each change shows in `after`: the number of its first line, and why it was made. */
+/** The reasons of the changes, by the number of each change's first line in `after`. */
 function reasonsByLine(
   received: JsonObject,
   { lineOf }: WrittenYaml,
@@ -50,7 +48,7 @@ function reasonsByLine(
   for (const change of changes.flatMap(byKey)) {
     let { path } = change;
     if (path.endsWith('/-')) {
-      // The end of the list at that moment: what was there, and what earlier changes appended.
+      // `-` appends: its index is the length of the received list and the number of earlier appends.
       const parent = path.slice(0, -2);
       const index = appended.get(parent) ?? lengthOf(received, parent);
       appended.set(parent, index + 1);
@@ -65,8 +63,8 @@ function reasonsByLine(
 }
 
 /**
- * A map or a list that is added as a whole has its reasons in one string, one for each key: each is shown beside its own.
- * Where they do not come out even, all are shown at the top.
+ * A map or list that is added as a whole has one reason for each key, joined in one string: each reason is shown beside its
+ * key. Where the numbers differ, all are shown at the first line.
  */
 function byKey({ operation, why }: Change): { path: string; why: string }[] {
   const { path, value } = operation;
@@ -84,7 +82,7 @@ function lengthOf(object: JsonObject, path: string): number {
   return Array.isArray(node) ? node.length : 0;
 }
 
-/** One line of a diff with its number, from 1, in the text or texts that it is in. */
+/** A line of a diff with its numbers, from 1, in the texts that contain it. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
@@ -92,14 +90,14 @@ export interface DiffLine {
   readonly after: number;
 }
 
-/** Lines that stand together in a unified diff. */
+/** A hunk of a unified diff. */
 export interface Hunk {
-  /** `@@ -3,6 +3,14 @@` */
+  /** Such as `@@ -3,6 +3,14 @@`. */
   readonly header: string;
   readonly lines: readonly DiffLine[];
 }
 
-/** Differing lines beyond which the shortest diff is not looked for: its price grows with their square. */
+/** Differing lines above which no shortest diff is computed, since its time grows with their square. */
 const MAX_EDITS = 1500;
 
 /** All lines of both texts, in order: E. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986). */
@@ -140,7 +138,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   return steps.reverse();
 }
 
-/** How far each diagonal gets with 0, 1, 2 … edits; undefined where that is more than is worth looking for. */
+/** The furthest position on each diagonal after 0, 1, 2 … edits; undefined above {@link MAX_EDITS}. */
 function furthestPaths(
   before: readonly string[],
   after: readonly string[],
@@ -191,7 +189,7 @@ export function hunksOf(lines: readonly DiffLine[], context = 3): Hunk[] {
 function headerOf(hunk: readonly DiffLine[]): string {
   const range = (side: 'before' | 'after', other: 'added' | 'removed'): string => {
     const inText = hunk.filter(({ kind }) => kind !== other);
-    // An empty side is named by the line before it, as diff(1) does.
+    // An empty side has the number of the line before it, as in diff(1).
     return `${inText[0]?.[side] ?? hunk[0]?.[side] ?? 0},${inText.length}`;
   };
   return `@@ -${range('before', 'added')} +${range('after', 'removed')} @@`;

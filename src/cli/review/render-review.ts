@@ -18,8 +18,8 @@ export const verdictOf = ({ reviewed, allowed, changes, made }: ReviewResult): V
 };
 
 /**
- * One result for a person to read; what is skipped has no lines of its own.
- * @param width beyond which sentences are broken; the lines of a diff stay whole
+ * One result for people; a skipped object has no lines of its own.
+ * @param width at which sentences are wrapped; lines of a diff are not
  */
 export function renderResult(result: ReviewResult, palette: Palette, width: number): string[] {
   const { backend, gang, code, changes, received, stored } = result;
@@ -60,7 +60,7 @@ export function subjectOf({ ref }: ReviewResult): string {
   return ref.template === undefined ? object : `Pods of ${object} at ${printable(ref.template)}`;
 }
 
-/** `field` of the reviewed object in its file. */
+/** Position in the file of a field of the reviewed object. */
 export function positionOf({ source, root }: ReviewResult, field: string): TextPosition {
   return source.locate(root === '' || field === '' ? root || field : `${root}.${field}`);
 }
@@ -71,7 +71,7 @@ function placeOf({ source }: ReviewResult): string {
   return `${printable(source.file, 4096)}:${line}:${column}`;
 }
 
-/** Every reason of a refusal, at its place. */
+/** Every fault of a refusal, with its position. */
 export function refusalsOf(result: ReviewResult): Finding[] {
   const { allowed, causes, source } = result;
   if (allowed) return [];
@@ -86,7 +86,7 @@ export function refusalsOf(result: ReviewResult): Finding[] {
   }));
 }
 
-/** Its warnings, which name the object, since they have no field. */
+/** Warnings as findings; each names the object, since a warning has no field. */
 export const warningsOf = (result: ReviewResult): Finding[] =>
   result.warnings.map((warning) => ({
     file: result.source.file,
@@ -97,7 +97,7 @@ export const warningsOf = (result: ReviewResult): Finding[] =>
     rule: 'AdmissionWarning',
   }));
 
-/** What was reviewed, by name; for the Pods of a workload its name, and the path of the template. */
+/** Name of the reviewed object; for the Pods of a workload the workload's name and the template's path. */
 export interface Ref {
   readonly apiVersion: string;
   readonly kind: string;
@@ -110,15 +110,15 @@ export interface Cause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
-  /** The name of the rule; '' where none has one. */
+  /** Name of the rule; '' where the fault has none. */
   readonly rule: string;
 }
 
-/** One object as admission would leave it. */
+/** The outcome of admission for one object. */
 export interface ReviewResult {
   readonly source: SourceObject;
   readonly ref: Ref;
-  /** False where admission has nothing to do with such an object; `message` says why. */
+  /** False where no webhook is called for such an object; `message` says why. */
   readonly reviewed: boolean;
   readonly allowed: boolean;
   readonly code: number;
@@ -130,15 +130,15 @@ export interface ReviewResult {
   readonly changes: readonly Change[];
   /** The object sent; undefined for a review without one (DELETE). */
   readonly received: JsonObject | undefined;
-  /** The object as it would be stored; undefined where it would not be, or is not sent. */
+  /** The object as it would be stored; undefined where it is refused or not sent. */
   readonly stored: JsonObject | undefined;
-  /** `job/train`: this PodGang is in no file, Muster makes it for that workload. */
+  /** Workload of a PodGang that is in no file and that Muster makes, such as `job/train`. */
   readonly made?: string;
-  /** Where the fields of `received` stand in the source: `spec.template`, `request.object`, or ''. */
+  /** Path of the received object in the source: `spec.template`, `request.object`, or ''. */
   readonly root: string;
 }
 
-/** An object that admission is not asked about: stored as it is. */
+/** The result for an object for which no webhook is called: it is stored unchanged. */
 export const notReviewed = (source: SourceObject, ref: Ref, message: string): ReviewResult => ({
   source,
   ref,

@@ -18,7 +18,7 @@ import {
 export const FORMATS = ['text', 'json', 'yaml', 'patch', 'github', 'sarif'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Prints one result after the other, so that of a large input none is held. */
+/** Prints each result at once, so that the results of a large input are not kept in memory. */
 export interface Printer {
   result(result: ReviewResult): void;
   /** @param findings about the input as a whole */
@@ -37,7 +37,7 @@ export function printerFor(format: Format, io: CliIo, palette: Palette): Printer
   };
 }
 
-/** A system call for each of thousands of results would cost more than all of them. */
+/** Characters that are written by one system call: thousands of results would otherwise need one each. */
 const BLOCK = 65_536;
 
 function inBlocks(io: CliIo): { stdout: (text: string) => void; written: () => void } {
@@ -74,7 +74,7 @@ function plainPrinter(format: Format, io: CliIo, palette: Palette): Printer {
   }
 }
 
-/** Blocks with an empty line between them, and a summary. */
+/** One block for each result with an empty line between them, then a summary. */
 function textPrinter(io: CliIo, palette: Palette): Printer {
   const counts: Record<Verdict, number> = { made: 0, changed: 0, unchanged: 0, denied: 0, skipped: 0 };
   const skipped = new Map<string, number>();
@@ -110,7 +110,7 @@ function textPrinter(io: CliIo, palette: Palette): Printer {
   };
 }
 
-/** Every result with all that is known of it, as one array; what concerns the whole goes to standard error. */
+/** Every result with all its fields, as one array; findings about the whole input go to standard error. */
 function jsonPrinter(io: CliIo): Printer {
   let before = '[\n';
   return {
@@ -150,8 +150,8 @@ function jsonOf(result: ReviewResult): object {
 }
 
 /**
- * The objects as they would be stored, or their patches: for a workload, which is stored as it is, its Pods. What is
- * refused is left out and told on standard error, as warnings are.
+ * Prints the objects as they would be stored, or their patches; for a workload, which is stored unchanged, those of its
+ * Pods. Refusals and warnings go to standard error.
  */
 function storedPrinter(io: CliIo, write: (result: ReviewResult) => string): Printer {
   return {

@@ -37,18 +37,18 @@ import { notReviewed, type Cause, type Ref, type ReviewResult } from './render-r
 
 export interface ReviewContext {
   readonly policy: Policy;
-  /** For objects that name none. */
+  /** Namespace of objects without one. */
   readonly namespace: string;
   readonly username: string;
 }
 
 const REVIEW_GROUP = REVIEW_API_VERSION.slice(0, REVIEW_API_VERSION.indexOf('/') + 1);
 
-/** What admission makes of one object: one result, or for a workload one for each of its Pod templates. */
+/** The outcome of admission for one object: one result, or for a workload one for each of its Pod templates. */
 export function reviewObject(source: SourceObject, context: ReviewContext): ReviewResult[] {
   const { object } = source;
   const ref = refOf(object, context.namespace);
-  // Another version of it is refused as the server refuses it, and never searched for templates.
+  // An AdmissionReview of another version is refused as by the server, and not searched for templates.
   if (ref.kind === REVIEW_KIND && ref.apiVersion.startsWith(REVIEW_GROUP))
     return [reviewReview(source, context)];
   const resource = RESOURCES[`${ref.apiVersion} ${ref.kind}`];
@@ -60,14 +60,14 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
   const { gangKinds } = context.policy;
   const templates = podTemplatesOf(object, gangKinds);
   if (templates.length === 0) {
-    // Whether such a kind is namespaced is not known here, so none is made up.
+    // It is not known whether such a kind is namespaced, so no namespace is added.
     const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
     return [notReviewed(source, { ...ref, namespace }, nothingIn(ref))];
   }
   const asked = askingWorkload(object, gangKinds) !== undefined;
   const created = createReview(object, ref, '', context.username);
   const workload = asked ? decide(source, ref, created, '', context.policy) : undefined;
-  // Where it is refused itself, there are no Pods.
+  // A refused workload makes no Pods.
   if (workload?.allowed === false) return [workload];
   const gangs = new Set<string>();
   const controlled = controlledPods(object, gangKinds);
@@ -79,7 +79,7 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     const review = createReview(pod, podRef, 'pods', context.username);
     const result = decide(source, { ...ref, template: path }, review, path, context.policy);
     const made = asks ? madeGangOf(result, object, context) : undefined;
-    // Several templates may be of one gang.
+    // Several templates may belong to one gang.
     if (made === undefined || gangs.has(made.ref.name)) return [result];
     gangs.add(made.ref.name);
     return [result, made];
@@ -104,7 +104,10 @@ function madeGangOf(
   return { ...result, made, warnings: [...warnings, ...result.warnings] };
 }
 
-/** The API server says the same to clients that ask for it (`fieldValidation=Warn`); admission never sees these. */
+/**
+ * Warnings about unknown fields, which the API server gives to clients with `fieldValidation=Warn`; admission never sees the
+ * fields.
+ */
 const withUnknownFields = (result: ReviewResult, object: JsonObject): ReviewResult => {
   const unknown = unknownPodGangFields(object).map(
     ({ path, message }) => `${printable(path, 120)}: ${message}`,
@@ -112,7 +115,7 @@ const withUnknownFields = (result: ReviewResult, object: JsonObject): ReviewResu
   return { ...result, warnings: boundedWarnings([...unknown, ...result.warnings]) };
 };
 
-/** The resources that are reviewed themselves. */
+/** Resources of the kinds that are reviewed themselves. */
 const RESOURCES: Readonly<Record<string, string>> = {
   'v1 Pod': 'pods',
   [`${POD_GANG_API_VERSION} ${POD_GANG_KIND}`]: 'podgangs',
@@ -137,7 +140,7 @@ function nothingIn({ apiVersion, kind }: Ref): string {
     : `nothing to review: a ${kind} has apiVersion ${served}, not ${quoted(apiVersion)}`;
 }
 
-/** An AdmissionReview is decided on as it stands, user, operation and all. */
+/** Decides on an AdmissionReview unchanged, with its own user and operation. */
 function reviewReview(source: SourceObject, { policy }: ReviewContext): ReviewResult {
   const request = own(source.object, 'request');
   const kind = own(request, 'kind');
@@ -151,7 +154,7 @@ function reviewReview(source: SourceObject, { policy }: ReviewContext): ReviewRe
   return decide(source, ref, source.object, 'request.object', policy);
 }
 
-/** Mutation, then validation of what came of it: the order in which an API server calls the two webhooks. */
+/** Mutation, then validation of the mutated object, the order in which an API server calls webhooks. */
 function decide(
   source: SourceObject,
   ref: Ref,
@@ -177,7 +180,7 @@ function decide(
     return outcome(source, ref, root, after, [mutation, validation], received, stored);
   } catch (thrown) {
     if (!(thrown instanceof BadRequest)) throw thrown;
-    // The server answers 400; with failurePolicy Fail, the API server then refuses the object.
+    // The server answers 400, and with failurePolicy Fail the API server refuses the object.
     const causes = nonTexts(source, received, root);
     const message = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
     return {
@@ -193,7 +196,7 @@ function decide(
   }
 }
 
-/** Labels and annotations for which text is asked, and which YAML took for something else. */
+/** Faults for labels and annotations that YAML does not read as strings. */
 function nonTexts(source: SourceObject, received: JsonObject | undefined, root: string): Cause[] {
   const metadata = own(received, 'metadata');
   return ['metadata.labels', 'metadata.annotations'].flatMap((map) => {
@@ -208,7 +211,7 @@ function nonTexts(source: SourceObject, received: JsonObject | undefined, root: 
   });
 }
 
-/** `received` with the patch on it; `received` itself stays as it is. */
+/** A copy of `received` with the changes applied. */
 function applied(received: JsonObject, changes: readonly Change[]): JsonObject {
   const operations = changes.map(({ operation }) => operation);
   return jsonpatch.applyPatch(received, operations, true, false).newDocument;

@@ -46,7 +46,7 @@ LeaderWorkerSet and others) and lists of them. Everything is decided here: no cl
 Then groups, counts and labels of all of them are held against each other. Exits with 1 where
 anything is denied, with --strict also where a warning is given of the whole or a gang cannot start.`;
 
-/** `muster review`: the decisions of the server, for people and pipelines. */
+/** `muster review`: prints the decisions that the server would make, for people and pipelines. */
 export const reviewCommand = (io: CliIo): Command =>
   new Command('review')
     .description('show what admission would do to Pods, PodGangs and workloads, without a cluster')
@@ -68,7 +68,8 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const survey = new GangSurvey(namespace, configuredPolicy.exemptNamespaces, configuredPolicy.gangKinds);
   const faults: InputFault[] = [];
   let denied = false;
-  // Whole before the first decision: a Pod is prepared by what its gang and the policy of that say, wherever they stand.
+  // All objects are read before the first decision: a Pod's decision depends on its gang and HPCPolicy, which may come
+  // later.
   const sources: SourceObject[] = [];
   for await (const source of readAll(options.filename, io, (fault) => faults.push(fault)))
     sources.push(source);
@@ -88,7 +89,7 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   if (denied || broken) throw new ExitStatus(1);
 }
 
-/** By file, environment and defaults, as the server: what is shown here is what it would do. */
+/** The policy by file, environment and defaults, as the server's, so that the preview is true. */
 async function policyFor({ config, backend }: ReviewOptions, io: CliIo): Promise<Policy> {
   const { configuration, warnings, file, factories, prepared } = verbConfiguration({
     file: config,

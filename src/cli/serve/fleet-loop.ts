@@ -30,9 +30,9 @@ interface Given {
 }
 
 /**
- * The loop of a fleet on Karmada's API server; undefined where the configuration asks for nothing there. Nothing of it is
- * waited for: a log line and a metric tell while it cannot begin.
- * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY: the configuration names another file
+ * Starts the loop of a fleet on Karmada's API server; undefined where the configuration enables neither assigner nor queues.
+ * Nothing waits for its start: a log line and a metric report while it cannot begin.
+ * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY for a module's file, which only a person can correct
  */
 export async function startFleetLoop(cluster: ClusterFlags, given: Given): Promise<FleetLoop | undefined> {
   const { configuration, plugins, loopMetrics, log, io } = given;
@@ -106,20 +106,20 @@ function askedAt({
   return { address, timeoutMs: parseGoDuration(timeout) ?? 0, tls };
 }
 
-/** A loop that runs. */
+/** A running loop of a fleet. */
 export interface FleetLoop {
-  /** undefined once it knows what it works with, else what is missing. */
+  /** undefined once the first lists have arrived and all controllers have started, else what is missing. */
   check(): string | undefined;
   stop(): Promise<void>;
 }
 
-/** Between two attempts at most (ms). */
+/** Shortest and longest time (ms) between two attempts. */
 const AGAIN = { baseMs: 1_000, maxMs: 30_000 };
 
 /**
- * Begins the loop of a fleet as soon as it can be begun, however long that takes: Karmada's API server is another than that
- * of the cluster whose Pods are reviewed, and whoever waits for it must not keep reviews waiting.
- * @param begin throws while there is something in its way
+ * Starts the loop of a fleet as soon as `begin` succeeds, with retries for ever: reviews must not wait for Karmada's API
+ * server, which is another one than that of the reviewed cluster.
+ * @param begin throws while the loop cannot start
  */
 export function beginWhenPossible(
   begin: () => Promise<FleetLoop>,
@@ -156,7 +156,7 @@ export function beginWhenPossible(
   };
 }
 
-/** The paths beside those of the admission reviews, as far as the configuration asks for them. */
+/** The endpoints of a fleet that the configuration enables, beside those of the admission reviews. */
 export function fleetEndpoints(
   { fleet, workloads }: Pick<OperatorConfiguration, 'fleet' | 'workloads'>,
   log: Logger,
@@ -171,12 +171,12 @@ const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): WebhookEndp
   interpreterEndpoint(kindsWith(kinds), (request, refusal, ms) => {
     const { uid, operation, kind, namespace, name } = request;
     const fields = { uid, operation, kind, namespace, name, ms: Math.round(ms * 1000) / 1000 };
-    // Karmada asks again with every change of every workload: what is in order is for those who look for something.
+    // Karmada asks at every change of every workload, so successful answers are logged at debug level only.
     if (refusal === undefined) log.debug(fields, 'interpreted');
     else log.info({ ...fields, reason: refusal }, 'not interpreted');
   });
 
-/** Of each binding that is held one line; the others are nobody's business. */
+/** Logs one line for each binding that is held. */
 const holding = (log: Logger): WebhookEndpoint =>
   bindingEndpoint(({ uid, namespace, kind, dryRun }, held, name, ms) => {
     if (!held) return;

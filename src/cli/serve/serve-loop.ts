@@ -20,7 +20,7 @@ import { connect, type ClusterFlags } from '../input/shared-options.ts';
 import { neverEvictedFrom } from '../input/policy.ts';
 import type { CliIo } from '../output/io.ts';
 
-/** Starts the loop on the cluster, which has to be there now; should it go away later, the loop waits for it. */
+/** Starts the loop on the cluster, which has to answer now; if the cluster goes away later, the loop waits for it. */
 export async function startLoop(
   cluster: ClusterFlags,
   given: {
@@ -55,12 +55,12 @@ export async function startLoop(
     log,
     metrics: loopMetrics,
     now: () => io.now(),
-    // Elsewhere than in a cluster there is one namespace that is sure to exist.
+    // Outside of a cluster: the one namespace that every cluster has.
     ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',
   });
 }
 
-/** A client of the configured pace whose requests are counted. @throws where the API server does not answer */
+/** A client with the configured rate limit and with metrics. @throws where the API server does not answer */
 export async function clientFor(
   cluster: ClusterFlags,
   { qps, burst }: OperatorConfiguration['runtimeClientConnection'],
@@ -75,7 +75,7 @@ export async function clientFor(
   return client;
 }
 
-/** What is to be done to make room for gangs; undefined where nothing is. Muster never evicts its own Pods. */
+/** Settings of preemption; undefined where it is off. Muster never evicts its own Pods. */
 function actingOn(
   preemption: OperatorConfiguration['preemption'],
   ownNamespace = MUSTER_NAMESPACE,
@@ -91,7 +91,10 @@ function actingOn(
   };
 }
 
-/** What answers dry runs with a forecast; undefined where it is not asked for. Loaded only there. */
+/**
+ * Starts the forecasts of preemption that answer dry runs; undefined where they are disabled. Loads their code only if
+ * enabled.
+ */
 export async function startForecasts(
   { preemption, server }: Pick<OperatorConfiguration, 'preemption' | 'server'>,
   { kubeconfig, context }: ClusterFlags,
@@ -99,7 +102,7 @@ export async function startForecasts(
 ): Promise<Forecasts | undefined> {
   if (!preemption.preview) return undefined;
   const { Forecasts } = await import('../../preview/forecasts.ts');
-  // Anybody who reaches the port may ask for a dry run in the name of anybody.
+  // Without a client certificate anybody who reaches the port may send a dry run under any user's name.
   const known = server.webhooks.clientCertificate !== undefined;
   if (!known) log.info('forecasts name nobody: server.webhooks.clientCertificate is not set');
   const names = known ? preemption.previewNames : 'None';
@@ -108,9 +111,9 @@ export async function startForecasts(
 }
 
 /**
- * Without a cluster the backends go by their configuration alone; what follows from that is told. They are asked again, as
- * one that runs elsewhere may end and begin anew.
- * @returns what ends that
+ * Initializes the backends by their configuration alone, without a cluster, and logs the outcome. They are probed again,
+ * since a module's process may end and restart.
+ * @returns a function that stops the probes
  */
 export async function initWithoutCluster(
   registry: BackendRegistry,
@@ -135,14 +138,14 @@ export async function initWithoutCluster(
   return () => probes.stop();
 }
 
-/** What modules write, and that they ended, in Muster's log. */
+/** Logs the output and the end of backend modules. */
 export const moduleLog = (log: Logger): ModuleObserver => ({
   wrote: (backend, text) => log.info({ backend, text: printable(text, 2_048) }, 'a backend module wrote'),
   ended: (backend, reason, againInMs) =>
     log.error({ backend, reason, againInMs }, 'a backend module has ended, and its gangs wait'),
 });
 
-/** The same of modules with strategies. */
+/** Logs the output and the end of strategy modules. */
 export const pluginLog = (log: Logger): ModuleObserver => ({
   wrote: (plugin, text) => log.info({ plugin, text: printable(text, 2_048) }, 'a strategy module wrote'),
   ended: (plugin, reason, againInMs) =>
@@ -150,7 +153,7 @@ export const pluginLog = (log: Logger): ModuleObserver => ({
   noticed: (plugin, notice) => log.warn({ plugin }, printable(notice, 512)),
 });
 
-/** The same of modules that prepare Pods for an HPCPolicy. */
+/** Logs the output and the end of preparation modules. */
 export const preparationLog = (log: Logger): ModuleObserver => ({
   wrote: (preparation, text) =>
     log.info({ preparation, text: printable(text, 2_048) }, 'a preparation module wrote'),
@@ -160,8 +163,8 @@ export const preparationLog = (log: Logger): ModuleObserver => ({
 });
 
 /**
- * Ends everything side by side, so that nothing waits for what has nothing to do with it: the loop's Lease is given up
- * while reviews are still drained. One that fails keeps no other from its end, and each failure is told.
+ * Ends everything concurrently, so that independent parts do not wait for each other: the loop gives up its Lease while
+ * reviews are still drained. Each failure is reported, and prevents no other end.
  * @throws the first failure, once everything has ended or failed
  */
 export async function endTogether(

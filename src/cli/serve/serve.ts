@@ -43,7 +43,7 @@ Example:
 On SIGTERM it turns unready, goes on answering, asks every connection to end with its next answer, and ends when none
 is left (server.webhooks.drain). The loop ends at the signal: another replica takes over. A second signal ends it at once.`;
 
-/** `muster serve`: the HTTPS server, until a signal. */
+/** `muster serve`: runs the HTTPS server until a signal. */
 export const serveCommand = (io: CliIo): Command =>
   new Command('serve')
     .description('answer admission reviews over HTTPS')
@@ -75,7 +75,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   try {
     await serveWith(configuration, { modules, plugins, preparations }, { flags, log, io });
   } catch (thrown) {
-    // Whoever reads the log as JSON lines reads why there are no more of them, too.
+    // A reader of JSON log lines finds the error in the log as well.
     if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
     const known = thrown instanceof MusterError ? { code: thrown.code, fix: thrown.fix } : { err: thrown };
     log.error(known, messageOf(thrown));
@@ -147,7 +147,7 @@ async function serveWith(
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
-    // What a fleet waits for is no reason to send reviews elsewhere.
+    // The fleet's loop is not checked here: reviews are answered without it.
     checks: loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }],
   }).catch(async (thrown: unknown) => {
     endModules();
@@ -158,12 +158,12 @@ async function serveWith(
 
   await new Promise<void>((resolve) => {
     const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
-    // It ends the process itself after this, at once on a second signal, and with 1 after an error.
+    // closeWithGrace exits the process after this function, at once on a second signal, and with 1 after an error.
     closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
       if (err) log.error({ err }, 'ending after an unexpected error');
       else log.info({ signal }, 'ending');
       try {
-        // Gangs that are admitted during the drain are moved by another replica, or by the next process.
+        // Gangs that are admitted during the drain are released by another replica, or by the next process.
         await endTogether(
           [
             () => loop?.stop() ?? endProbes?.(),

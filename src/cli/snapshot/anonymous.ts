@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_PREEMPTION_PRIORITY_CLASS } from '../../api/preemption-terms.ts';
 
-/** Fields whose text is somebody's name, wherever they stand in a trimmed object. */
+/** Fields with a name as their text, anywhere in a trimmed object. */
 const NAMES: ReadonlySet<string> = new Set([
   'name',
   'generateName',
@@ -25,16 +25,19 @@ const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelec
 const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'podGroupNames']);
 /** Lists of label keys. */
 const KEY_LISTS: ReadonlySet<string> = new Set(['matchLabelKeys', 'mismatchLabelKeys']);
-/** Where a label key, or the key of a taint, stands as a text; `required` and `preferred` in the topology constraints of a gang. */
+/**
+ * Fields with the key of a label or taint as their text; `required` and `preferred` belong to the topology constraints of a
+ * gang.
+ */
 const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey', 'required', 'preferred']);
-/** What everybody has says nothing of anybody. */
+/** Label keys with these prefixes are the same in every cluster, so they identify nobody. */
 const COMMON = /(?:^|\.)(?:kubernetes\.io|k8s\.io|grove\.io|muster\.dev)\//;
 const KEPT = /^(?:system-(?:node|cluster)-critical|default-scheduler|metadata\.name|)$/;
 
 /**
- * Puts hashes in the place of all names, label values and keys of labels that not everybody has. The same text gets the
- * same hash within one snapshot and another one in the next, so what belongs together stays together and nobody can
- * try names out. Amounts, priorities and times stay.
+ * Replaces names, label values and uncommon label keys by hashes. Equal texts get equal hashes within one snapshot and other
+ * hashes in the next, so that references stay intact and names cannot be guessed by hashing them. Quantities, priorities and
+ * times stay.
  */
 export function anonymizer(salt: Buffer = randomBytes(32)): (object: JsonObject) => JsonObject {
   const hash = (text: string): string =>
@@ -52,7 +55,7 @@ export function anonymizer(salt: Buffer = randomBytes(32)): (object: JsonObject)
       : value;
 
   const list = (value: Json, field: string, beside: JsonObject): Json => {
-    // What is compared as a number has to stay one.
+    // Values of Gt and Lt are compared as numbers, so they stay.
     const operator = ownString(beside, 'operator');
     if (!Array.isArray(value) || operator === 'Gt' || operator === 'Lt') return value;
     const one = KEY_LISTS.has(field) ? keyHash : hash;
@@ -85,7 +88,7 @@ const keysHashed = (value: Json, hash: (text: string) => string): Json =>
     ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [hash(key), inner]))
     : value;
 
-/** The claim of an ephemeral volume is named after Pod and volume, which hashes of both no longer tell. */
+/** Names the claim of an ephemeral volume before hashing: its name is made of the names of Pod and volume. */
 function withNamedClaims(object: JsonObject): JsonObject {
   const spec = own(object, 'spec');
   const volumes = own(spec, 'volumes');

@@ -25,7 +25,7 @@ A v1 List of nodes, Pods, budgets, classes, gangs and what else decides where Po
 the fields that do: no images, environment or volumes' contents. With --anonymous every name, label
 value and label key of your own is a hash, so that a plan can be discussed without the cluster.`;
 
-/** `muster snapshot`: a cluster to plan with, elsewhere or later. */
+/** `muster snapshot`: prints the objects of a cluster that a plan needs, for use elsewhere or later. */
 export const snapshotCommand = (io: CliIo): Command =>
   new Command('snapshot')
     .description('write what plan needs to know of a cluster to standard output')
@@ -46,7 +46,7 @@ async function snapshot({ anonymous, ...cluster }: SnapshotFlags, io: CliIo): Pr
 }
 
 /**
- * Everything of a cluster that a plan goes by, trimmed. Kinds that the API server does not know are left out.
+ * All objects of a cluster that a plan needs, trimmed. Kinds that the API server does not serve are left out.
  * @throws MusterError CLUSTER_UNREACHABLE, CLUSTER_REFUSED
  */
 export async function clusterObjects(flags: ClusterFlags, io: Pick<CliIo, 'env'>): Promise<JsonObject[]> {

@@ -27,12 +27,12 @@ import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { HPC_POLICIES } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 
-/** The policy that a gang names: as it is stored, or that it does not exist, or why nobody could look. */
+/** The policy that a gang names: the stored one, that it does not exist, or why it could not be read. */
 export type FoundPolicy = StoredPolicy | 'missing' | { readonly unread: string };
 
 /**
- * Judged from the policy as it is now and from the Pods: which of them are the brokers that every broker has in its list.
- * @param pods those of the gang, and `states` what `muster status` says of each
+ * The state of a gang's hosts under its HPCPolicy, from the current policy and Pods.
+ * @param pods the gang's Pods, and `states` their states in `muster status`
  */
 export function hpcStatusOf(
   gang: GangRecord,
@@ -64,7 +64,7 @@ export function hpcStatusOf(
   const why = wrong === undefined ? unprepared : `${wrong.field}: ${wrong.message}`;
   if (wrong !== undefined) return { policy: named, why };
   const { flux, managed } = policy;
-  // Which hosts a program of another manager runs on, that one knows.
+  // Only another workload manager itself knows the hosts of its program.
   if (managed !== undefined) return { policy: named, why };
   const hosts = hostsStatusOf(hostGroups(gang, flux?.leadGroup), pods, states);
   return flux === undefined
@@ -75,7 +75,7 @@ export function hpcStatusOf(
 const subdomainOf = (pods: readonly PodRecord[]): string | undefined =>
   pods.find(({ subdomain }) => subdomain !== undefined)?.subdomain;
 
-/** Pods of one host come one after the other; the last of these that there is counts. */
+/** A host's Pod in one of these states is superseded by a later Pod of the same host. */
 const PAST: readonly PodStatus['state'][] = ['terminating', 'failed'];
 const READY: readonly BrokerStatus['state'][] = ['running', 'succeeded'];
 
@@ -113,7 +113,7 @@ function hostsStatusOf(
 
 const hasEnded = ({ state }: BrokerStatus): boolean => state === 'succeeded' || state === 'failed';
 
-/** For people, in one line. */
+/** The hosts in one line, for people. */
 export const hostsText = ({ flux, torch }: Pick<HpcStatus, 'flux' | 'torch'>): string =>
   flux !== undefined ? brokersText(flux) : torch !== undefined ? torchText(torch) : '';
 
@@ -142,7 +142,7 @@ function brokersText({ lead, expected, there, ready, quorum, waitsFor }: FluxSta
   return `${head}${counts}; ${ready < quorum ? 'waits for' : 'may start without'} ${namesOf(waitsFor, 'brokers')}`;
 }
 
-/** How a gang that names an HPCPolicy stands under it; undefined for any other. One read of the policy. */
+/** The status of a gang under the HPCPolicy that it names, which is read once; undefined for a gang without a policy. */
 export async function hpcOf(
   client: KubeClient,
   view: GangView,

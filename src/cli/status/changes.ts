@@ -6,15 +6,15 @@ import { bodyLines, namespaceText, UNBOUNDED, type Moment } from './view.ts';
 import { listed } from '../../text/printable.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 
-/** Draws, or appends: shows one moment after the other. */
+/** Shows one moment after the other, by drawing over the last one or by appending lines. */
 export interface Show {
-  /** @param changed what is different from the moment before; at first every gang. May be empty. */
+  /** Shows a moment. @param changed gangs that differ from the moment before; at first every gang. May be empty. */
   show(moment: Moment, changed: readonly Changed[]): void;
-  /** Leaves everything as it was before the first `show`. */
+  /** Restores the terminal as it was before the first `show`. */
   close(): void;
 }
 
-/** For a pipe or a file: what there is, once, and then a line for everything that happens. */
+/** For a pipe or a file: prints all gangs once, then a line for every change. */
 export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palette): Show {
   return appending(io, {
     first: (moment) => {
@@ -29,7 +29,7 @@ export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palett
     change: (changed, { question }, time) => {
       const { namespace, name } = changed;
       const gang = gangChange(changed);
-      // Of a single gang people want to see its Pods.
+      // For a single gang the changes of its Pods are printed as well.
       const pods = question.gang === undefined ? [] : podChanges(changed);
       return [...(gang === '' ? [] : [gang]), ...pods].map(
         (told) => `${time}  ${namespace}/${name}  ${told}\n`,
@@ -38,7 +38,7 @@ export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palett
   });
 }
 
-/** One JSON object a line (NDJSON): every gang once, then each that changes, with the words of a Kubernetes watch. */
+/** One JSON object a line (NDJSON): every gang once, then each changed gang, with the event types of a Kubernetes watch. */
 export function appendJson(io: Pick<CliIo, 'stdout' | 'stderr'>): Show {
   const change = (changed: Changed, _moment: Moment, time: string): string[] => {
     const type = changed.new === undefined ? 'DELETED' : changed.old === undefined ? 'ADDED' : 'MODIFIED';
@@ -48,7 +48,7 @@ export function appendJson(io: Pick<CliIo, 'stdout' | 'stderr'>): Show {
 }
 
 interface Words {
-  /** Instead of `change` for everything that is there at first. */
+  /** Prints the first moment, in place of `change` for every gang. */
   readonly first?: (moment: Moment) => void;
   readonly change: (changed: Changed, moment: Moment, time: string) => readonly string[];
 }
@@ -71,7 +71,7 @@ function appending(io: Pick<CliIo, 'stdout' | 'stderr'>, words: Words): Show {
   };
 }
 
-/** A gang before and after something happened to it; at least one is there. */
+/** A gang before and after a change; at least one of both exists. */
 export interface Changed {
   readonly namespace: string;
   readonly name: string;
@@ -79,7 +79,7 @@ export interface Changed {
   readonly new: GangStatus | undefined;
 }
 
-/** What a line of the table does not show any more as it did, in one line: `phase Pending → Starting, gates 3 → 0`. */
+/** The differences in a gang's line of the table: `phase Pending → Starting, gates 3 → 0`. */
 export function gangChange({ old, new: now }: Changed): string {
   if (now === undefined) return 'deleted';
   if (old === undefined)
@@ -108,7 +108,7 @@ export function gangChange({ old, new: now }: Changed): string {
 const shown = (value: string | number | { readonly text: string }): string =>
   typeof value === 'object' ? value.text : String(value);
 
-/** What happened to its Pods; those that went the same way come together. */
+/** Changes of the gang's Pods; Pods with the same change share a line. */
 export function podChanges({ old, new: now }: Changed): string[] {
   const before = new Map(old?.pods.map((pod) => [pod.name, pod]));
   const after = new Map(now?.pods.map((pod) => [pod.name, pod]));

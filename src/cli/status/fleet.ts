@@ -20,13 +20,13 @@ import { columns } from '../output/text-layout.ts';
 import type { Palette } from '../output/palette.ts';
 import { ageText } from './table.ts';
 
-/** A queue, as the JSON has it. */
+/** A FleetQueue, as `-o json` prints it. */
 interface QueueStatus {
   readonly name: string;
   readonly parent: string;
   readonly weight: number;
   readonly hold: boolean;
-  /** Why nothing is let through it; null where something is. */
+  /** Why the queue releases nothing; null where it releases bindings. */
   readonly closed: string | null;
   readonly capacity: Readonly<Record<string, string>>;
   readonly used: Readonly<Record<string, string>>;
@@ -34,18 +34,18 @@ interface QueueStatus {
   readonly through: number;
 }
 
-/** A binding that is held, as the JSON has it. */
+/** A held binding, as `-o json` prints it. */
 interface HeldStatus {
-  /** Empty for one of the whole fleet. */
+  /** Empty for a ClusterResourceBinding. */
   readonly namespace: string;
   readonly name: string;
   readonly workload: string;
-  /** null while nobody has read which it is. */
+  /** null until the loop has read the queue's name. */
   readonly queue: string | null;
-  /** In its queue, from 1 on; 0 where it has none. */
+  /** Position in its queue, from 1; 0 where it has none. */
   readonly position: number;
   readonly priority: number;
-  /** Since when it waits. */
+  /** Time since which the binding waits; null where it is not known. */
   readonly since: string | null;
   readonly why: string;
 }
@@ -57,7 +57,10 @@ export interface FleetStatus {
 
 const PAGE_SIZE = 500;
 
-/** Reads the queues and bindings of a fleet, and judges them as the loop does. @param reserveAfter a duration of the configuration */
+/**
+ * Reads the queues and bindings of a fleet, and evaluates them as the loop does.
+ * @param reserveAfter a duration of the configuration
+ */
 export async function fleetStatus(client: KubeClient, now: Date, reserveAfter: string): Promise<FleetStatus> {
   const all = async <T>(resource: Resource, read: (object: JsonObject) => T): Promise<T[]> => {
     const found: T[] = [];
@@ -88,7 +91,7 @@ function judged(
 ): FleetStatus {
   const { standings, through, release, tree, room } = viewQueues(bindings, queues, { now, reserveAfterMs });
   const byKey = new Map(bindings.flatMap((one) => (one.gang === undefined ? [] : [[one.gang.uid, one]])));
-  // Whose turn it is now has only just come, or nobody runs the loop.
+  // Bindings that the loop is about to release; where no loop runs, they stay here.
   const next = release.map((gang) => ({
     gang,
     position: 0,
@@ -127,7 +130,7 @@ const amounts = (counts: Resources): Record<string, string> =>
       .map(([resource, amount]) => [resource, formatCount(resource, amount)]),
   );
 
-/** For people. @param now milliseconds since 1970 */
+/** The status of a fleet for people. @param now milliseconds since 1970 */
 export function fleetText({ queues, waiting }: FleetStatus, palette: Palette, now: number): string {
   if (queues.length === 0 && waiting.length === 0) return 'no queues, and nobody waits\n';
   const lines: string[] = [];
@@ -156,7 +159,7 @@ export function fleetText({ queues, waiting }: FleetStatus, palette: Palette, no
   return `${lines.join('\n')}\n`;
 }
 
-/** `8 of 10 nvidia.com/gpu`; what has no limit is not said. */
+/** `8 of 10 nvidia.com/gpu`; resources without a limit are left out. */
 function usedText({ capacity, used }: QueueStatus): string {
   const parts = Object.entries(capacity).map(
     ([resource, most]) => `${used[resource] ?? '0'} of ${most} ${printable(resource)}`,
@@ -164,7 +167,7 @@ function usedText({ capacity, used }: QueueStatus): string {
   return parts.length === 0 ? 'no limit' : parts.join(', ');
 }
 
-/** What the API server refuses to somebody who only looks, with the way out; any other error as it is. */
+/** The error for a 403 of a user without the right to read, with the way out; any other error unchanged. */
 function refused(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   if (isNotFound(error)) {

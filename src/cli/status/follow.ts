@@ -15,17 +15,17 @@ import { byPlace, gangKeys, gangStatus, type GangStatus, type Judge } from './ga
 import type { Moment, Question, Trouble } from './view.ts';
 
 export interface FollowTimes {
-  /** Milliseconds between two moments at least: four in a second are as many as anybody can read. */
+  /** Shortest time (ms) between two moments: nobody reads more than four in a second. */
   readonly betweenMs: number;
-  /** And at most, for the ages. */
+  /** Longest time (ms) between two moments, for the ages. */
   readonly tickMs: number;
 }
 
 const TIMES: FollowTimes = { betweenMs: 250, tickMs: 1_000 };
 
 /**
- * Shows the gangs, and shows them again whenever one changes, until `signal` aborts. While the API server is away it
- * shows that, and goes on when it is back; only what cannot work from the start ends it.
+ * Shows the gangs, and shows them again whenever one changes, until `signal` aborts. An outage of the API server is shown,
+ * and survived; only a failure before the first moment ends it.
  * @throws MusterError GANG_UNKNOWN, CLUSTER_REFUSED, CLUSTER_UNREACHABLE; the last two before the first moment only
  */
 export async function follow(
@@ -35,7 +35,7 @@ export async function follow(
     readonly show: Show;
     readonly clock: Clock;
     readonly signal: AbortSignal;
-    /** Called with what makes the next moment come at once: the terminal has another size. */
+    /** Registers a function that makes the next moment come at once, such as at a resize of the terminal. */
     readonly hurry?: (soon: () => void) => () => void;
     readonly times?: Partial<FollowTimes>;
   },
@@ -100,8 +100,8 @@ export async function follow(
 }
 
 /**
- * What a configuration asks of Namespaces. That of a single one is read once: it hardly changes, and who may look into a
- * namespace may seldom watch Namespaces. Of all of them new ones come, so they are watched (nothing given).
+ * The Namespaces that the configuration's selector applies to. A single Namespace is read once: it hardly changes, and its
+ * users may seldom watch Namespaces. All Namespaces are watched, since new ones come: then nothing is returned.
  */
 async function namespacesFor(
   { namespace }: Question,
@@ -111,7 +111,7 @@ async function namespacesFor(
   return { namespaces: await readNamespaces(client, namespace, selectors) };
 }
 
-/** Judges the gangs that something happened to; says which of them are different now. */
+/** Evaluates the gangs with events again. @returns the gangs whose status differs */
 function judgeAgain(
   dirty: Set<string>,
   gangs: Map<string, GangStatus>,
@@ -133,7 +133,7 @@ function judgeAgain(
   return changed;
 }
 
-/** What the watches say of themselves. */
+/** Failures of the watches. */
 class Failures {
   readonly #clock: Clock;
   readonly #noticed: () => void;
@@ -146,12 +146,12 @@ class Failures {
     this.#noticed = noticed;
   }
 
-  /** The longest one. */
+  /** The failure that has lasted longest. */
   get trouble(): Trouble | undefined {
     return [...this.#troubles.values()].sort((a, b) => a.since - b.since)[0];
   }
 
-  /** @param synced whether there is anything to show: before that, every failure is the end */
+  /** Observer of one watch. @param synced whether there is a moment to show; before that every failure is fatal */
   of(resource: Resource, synced: () => boolean): ReflectorObserver {
     const over = (): void => {
       if (this.#troubles.delete(resource)) this.#noticed();
@@ -162,15 +162,15 @@ class Failures {
         over();
       },
       failed: (error) => {
-        // The right to list may be there and the one to watch not: then this is the first that is heard of the watch.
-        // A later refusal is an API server that starts and does not know its roles yet.
+        // A user may list and not watch: the watch's first 403 is then the first sign of it, and fatal. A later 403 comes
+        // from a starting API server whose roles are not loaded yet.
         const news = !this.#accepted.has(resource) && !this.#troubles.has(resource);
         if (!synced() || (isForbidden(error) && news)) this.#fatal ??= { error };
         const since = this.#troubles.get(resource)?.since ?? this.#clock.date().getTime();
         this.#troubles.set(resource, { since, message: messageOf(error) });
         this.#noticed();
       },
-      // A defect of ours: a picture that may be wrong is worse than none.
+      // A defect of Muster: a status that may be wrong must not be shown.
       handlerFailed: (error) => {
         this.#fatal ??= { error };
         this.#noticed();

@@ -11,58 +11,58 @@ import { planGang } from '../../gang/plan/plan.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { isGated } from '../../gang/plan/census.ts';
 
-/** A host that the Pods were told of, and the Pod that has its name. */
+/** A host in the list that the Pods received, and the Pod with its hostname. */
 export interface BrokerStatus {
   readonly host: string;
-  /** Empty where there is none. */
+  /** Empty where no Pod has the hostname. */
   readonly pod: string;
   readonly state: PodStatus['state'] | 'missing';
 }
 
 /** The hosts on which a gang's program runs. */
 export interface HostsStatus {
-  /** The first: under Flux the one that starts the program, of PyTorch the one that the others look for. */
+  /** The first host: under Flux the one that starts the program, under PyTorch the one that the others connect to. */
   readonly lead: BrokerStatus;
-  /** Hosts that every Pod was told of. */
+  /** Number of hosts in the list that every Pod received. */
   readonly expected: number;
-  /** Those that have a Pod. */
+  /** Number of hosts that have a Pod. */
   readonly there: number;
-  /** Those whose Pod is ready, or has ended well. */
+  /** Number of hosts whose Pod is ready or has succeeded. */
   readonly ready: number;
-  /** Those that are expected and not ready, in the order of the list; empty once the program has ended. */
+  /** Hosts that are not ready, in the order of the list; empty once the program has ended. */
   readonly waitsFor: readonly BrokerStatus[];
 }
 
 /** The brokers of a gang under Flux. */
 export interface FluxStatus extends HostsStatus {
-  /** So many have to be ready before the program starts. */
+  /** Number of hosts that have to be ready before the program starts. */
   readonly quorum: number;
 }
 
-/** What `muster status` says of a gang that names an HPCPolicy. */
+/** The status of a gang that names an HPCPolicy. */
 export interface HpcStatus {
   readonly policy: string;
-  /** What keeps it from running so; empty where nothing does. */
+  /** Why the program cannot run; empty where nothing prevents it. */
   readonly why: string;
   /** Absent where the policy does not ask for Flux, or is not known. */
   readonly flux?: FluxStatus;
-  /** The same for PyTorch, which starts with all. */
+  /** The hosts under PyTorch, which starts with all of them. */
   readonly torch?: HostsStatus;
 }
 
-/** One gang as `muster status` tells of it, and as `-o json` prints it. */
+/** The status of one gang, as `-o json` prints it. */
 export interface GangStatus {
   readonly namespace: string;
   readonly name: string;
   readonly backend: string;
-  /** As the API server has it; undefined where the PodGang does not exist. */
+  /** creationTimestamp of the PodGang; undefined where it does not exist. */
   readonly creationTimestamp: string | undefined;
   /** undefined where Pods claim a PodGang that does not exist. */
   readonly summary: GangSummary | undefined;
   readonly why: string;
-  /** What the planner says of one that was asked for by name and that finds no room. */
+  /** The planner's answer for a gang without capacity, where the gang was requested by name. */
   readonly plan?: string;
-  /** Of one that was asked for by name and that names an HPCPolicy. */
+  /** Set where the gang was requested by name and names an HPCPolicy. */
   readonly hpc?: HpcStatus;
   /** Sorted by name, numbers by their value. */
   readonly pods: readonly PodStatus[];
@@ -72,15 +72,15 @@ export interface Judge {
   readonly view: GangView;
   readonly registry: BackendRegistry;
   readonly selectors: GangSelectors;
-  /** Workloads whose Pods may ask for a gang; absent: those that Muster knows. */
+  /** Workloads whose Pods may ask for a gang; absent: the built-in kinds. */
   readonly gangKinds?: readonly GangKind[] | undefined;
-  /** Name to show for gangs that name no scheduler; undefined: the registry's default. */
+  /** Backend name to show for gangs without one; undefined: the registry's default. */
   readonly defaultBackend?: string | undefined;
 }
 
 /**
- * What the very function that the loop uses says of a gang. It does not depend on the moment: as long as nothing is
- * heard of the gang, it stays true.
+ * The status of a gang by the function that the loop uses. It does not depend on the time: it holds until the next event of
+ * the gang.
  */
 export function gangStatus(namespace: string, name: string, judge: Judge): GangStatus {
   const { view, registry, selectors, defaultBackend } = judge;
@@ -103,7 +103,7 @@ export function gangStatus(namespace: string, name: string, judge: Judge): GangS
   };
 }
 
-/** Whether Muster evicts others for it at this moment. */
+/** The plan by which Muster evicts Pods for the gang at this moment; '' where there is none. */
 function roomOf(gang: GangRecord | undefined): string {
   const plan = gang && readPlan(gang.annotations.get(ANNOTATION_PREEMPTION_PLAN), gang.uid);
   if (plan === undefined) return '';
@@ -112,19 +112,19 @@ function roomOf(gang: GangRecord | undefined): string {
 }
 
 /**
- * Without a configuration the name of a gang's scheduler is a guess, and a wrong one would say of every Pod that it is
- * prepared for another. So a name counts only where the gang names its backend and some Pod is prepared for it.
+ * Without a configuration the name of a gang's scheduler is a guess, and a wrong guess would report every Pod as prepared
+ * for another scheduler. So a name counts only where the gang names its backend and some Pod has that scheduler's name.
  */
 function guessed(state: GangState): GangState {
   const { gang, pods, backend } = state;
   const named = gang !== 'missing' && gang.labels.has(LABEL_SCHEDULER_NAME);
   const borne = pods.some((pod) => pod.schedulerName === backend.schedulerName);
-  // The loop has the configuration, and has said so.
+  // The loop has the configuration, and has found the same mismatch.
   const told = gang !== 'missing' && gang.conditions.some(({ reason }) => reason === 'SchedulerMismatch');
   return named && (borne || told) ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
 }
 
-/** Whether the scheduler counts all groups of a gang together is known in the loop only. */
+/** Reasons for Pods that can be released; only the loop knows whether the scheduler counts all groups of a gang together. */
 function freeIn(state: GangState): (one: Ungate) => Waiting {
   const { waiting } = planGang({ ...state, backend: { ...state.backend, releaseOrder: 'minimum-first' } });
   const later = new Map(waiting.map(({ pod, reason }) => [pod, reason]));
@@ -138,7 +138,7 @@ function freeIn(state: GangState): (one: Ungate) => Waiting {
 
 const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';
 
-/** Every gang there is and every one that some Pod claims, as (namespace, name), sorted for people. */
+/** All PodGangs and all gangs that Pods claim, by namespace and name, sorted for people. */
 export function gangKeys(view: Pick<GangView, 'gangs' | 'pods'>): { namespace: string; name: string }[] {
   const keys = new Set(view.pods.indexValues(BY_GANG));
   for (const gang of view.gangs.values()) keys.add(keyOf(gang.namespace, gang.name));
@@ -154,19 +154,19 @@ interface Placed {
 export const byPlace = (a: Placed, b: Placed): number =>
   byNumberedName(a.namespace, b.namespace) || byNumberedName(a.name, b.name);
 
-/** The same on every machine: the language is given, and names are ASCII. */
+/** A fixed language, so that the order is the same on every machine; names are ASCII. */
 const { compare } = new Intl.Collator('en', { numeric: true });
 
 /** `worker-2` before `worker-10`. */
 const byNumberedName = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
 
-/** One Pod of a gang as `muster status` tells of it. */
+/** The status of one Pod of a gang. */
 export interface PodStatus {
   readonly name: string;
   readonly group: string;
   readonly node: string;
   readonly state: Waiting['state'] | 'running' | 'succeeded' | 'failed' | 'terminating';
-  /** What it waits for; '' where there is nothing to say. */
+  /** Why the Pod waits; '' where there is no reason to show. */
   readonly reason: string;
 }
 
@@ -179,7 +179,7 @@ function podStatus(pod: PodRecord, waiting: Waiting | undefined): PodStatus {
   return { ...told, state: unjudged(pod), reason: '' };
 }
 
-/** Of a Pod that nobody waits for: what can be seen of it. */
+/** State of a Pod that the loop does not wait for, from the Pod alone. */
 function unjudged(pod: PodRecord): PodStatus['state'] {
   if (pod.phase === 'Succeeded') return 'succeeded';
   if (isGated(pod)) return 'gated';

@@ -6,7 +6,7 @@ import { screenLines } from './view.ts';
 import type { Clock } from '../../kube/client/clock.ts';
 
 const CSI = '\u001b[';
-/** A screen of its own, no cursor, and what is too wide is clipped instead of pushing everything down. */
+/** Switches to the alternate screen, hides the cursor, and clips long lines instead of wrapping them. */
 const ENTER = `${CSI}?1049h${CSI}?25l${CSI}?7l`;
 const LEAVE = `${CSI}?7h${CSI}?25h${CSI}?1049l`;
 const HOME = `${CSI}H`;
@@ -14,8 +14,8 @@ const CLEAR_LINE = `${CSI}K`;
 const CLEAR_BELOW = `${CSI}J`;
 
 /**
- * Draws each moment over the one before: in one write, so that nothing flickers, and only where something is different.
- * The terminal is given back by `close`, also where nothing was drawn.
+ * Draws each moment over the one before, by one write without flicker, and only where it differs. `close` restores the
+ * terminal, also where nothing was drawn.
  */
 export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palette: Palette): Show {
   let drawn: string | undefined;
@@ -30,7 +30,7 @@ export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palett
       const size = terminal.size();
       const frame = frameOf(screenLines(moment, size), size, palette);
       if (frame === drawn) return;
-      // Also after a defect that nobody has caught: without a cursor nobody can go on.
+      // An uncaught error also has to restore the cursor.
       ended ??= terminal.onExit(close);
       io.stdout(`${drawn === undefined ? ENTER : ''}${frame}`);
       drawn = frame;
@@ -39,7 +39,7 @@ export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palett
   };
 }
 
-/** No line feed after the last line: on a full screen it would scroll. */
+/** The last line has no line feed: on a full screen it would scroll. */
 function frameOf(
   lines: readonly Line[],
   { columns, rows }: { readonly columns: number; readonly rows: number },
@@ -47,14 +47,14 @@ function frameOf(
 ): string {
   const rowsShown = lines.map((line) => {
     const width = line.reduce((sum, { text }) => sum + widthOf(text), 0);
-    // After the last column the cursor stands on it, and clearing would take that character away.
+    // After the last column the cursor is still on that column, so clearing to the end would delete its character.
     return `${painted(line, palette)}${width < columns ? CLEAR_LINE : ''}`;
   });
   const below = lines.length < rows ? `\r\n${CLEAR_BELOW}` : '';
   return `${HOME}${rowsShown.join('\r\n')}${below}`;
 }
 
-/** Wakes one sleeper. A ring is kept until somebody waits, so that none is lost in between. */
+/** Wakes one waiting caller. A ring without a waiting caller is kept for the next wait. */
 export class Bell {
   readonly #clock: Clock;
   #rung = false;
@@ -69,7 +69,7 @@ export class Bell {
     this.#wake?.();
   }
 
-  /** Until it rings, or has rung since the last wait; at most `ms`. */
+  /** Waits until the next ring, or one since the last wait; at most `ms` milliseconds. */
   async wait(ms: number): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {

@@ -16,13 +16,13 @@ import { MusterError } from '../../errors.ts';
 import { listed } from '../../text/printable.ts';
 import { namespaceText, type Question } from './view.ts';
 
-/** A person waits for it: fewer round trips matter more than memory. */
+/** Objects for each list request: a person waits, so fewer round trips matter more than memory. */
 const PAGE_SIZE = 500;
 
 /**
  * Lists everything once.
  * @param namespace undefined: all
- * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ * @param kinds workloads whose Pods may ask for a gang; default: the built-in kinds
  */
 export async function readView(
   client: KubeClient,
@@ -59,8 +59,8 @@ async function fill<T extends Identified>(
 }
 
 /**
- * The Namespaces that decide whose gangs are Muster's. Empty where nothing is asked of them, where whoever asks may not
- * read them, or there is no such Namespace: the rest can be told all the same.
+ * The Namespaces that decide which gangs Muster is responsible for. Empty where the selector selects every Namespace, where
+ * the user may not read them, or the Namespace does not exist: the status works without them.
  * @param namespace undefined: all
  */
 export async function readNamespaces(
@@ -85,7 +85,7 @@ export async function readNamespaces(
   return found;
 }
 
-/** There is no such gang, and no Pod that claims it. @param known names of those that there are, sorted */
+/** The error for a name that neither a PodGang nor a Pod has. @param known names of the existing gangs, sorted */
 export function unknownGang(
   question: Question & { readonly gang: string },
   known: readonly string[],
@@ -104,7 +104,7 @@ export function unknownGang(
   );
 }
 
-/** What the API server refuses to somebody who only looks, with the way out; any other error as it is. */
+/** The error for a 403 of a user without the right to read, with the way out; any other error unchanged. */
 export function refused(error: unknown, { namespace }: Question): unknown {
   if (!(error instanceof ApiError)) return error;
   const { message } = error;

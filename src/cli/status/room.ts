@@ -12,8 +12,8 @@ import { planWithinBudgets } from '../../preemption/plan-within-budgets.ts';
 import { wantedOf } from '../plan/wanted.ts';
 
 /**
- * What the planner says, in one line, of a gang that its scheduler finds no room for; undefined of any other. It takes
- * lists of the whole cluster, which not everybody may have: then the line says so.
+ * The planner's answer in one line, for a gang whose scheduler finds no capacity; undefined for any other gang. Needs lists
+ * of the whole cluster; without the right to them the line says so.
  */
 export async function roomLine(
   client: KubeClient,
@@ -44,7 +44,7 @@ export async function roomLine(
   }
 }
 
-/** It is asked of gangs that wait: where there is room for one, it waits for something else. */
+/** A gang that waits although there is capacity waits for another reason. */
 export const planLine = (outcome: PlanOutcome): string =>
   outcome.plan.fits
     ? 'plan: there is room for it now: its scheduler has not tried it again yet, or holds it for another reason'

@@ -44,7 +44,7 @@ It reads Pods and PodGangs and judges them as the loop does; it needs no running
 that names an HPCPolicy it reads that, too, and says which broker of Flux leads and which ones it
 waits for. Exit code 1 where the gang that was asked for does not exist.`;
 
-/** `muster status`: what is there, and why it is not moving. */
+/** `muster status`: prints gangs and Pods, and why they do not move. */
 export const statusCommand = (io: CliIo): Command =>
   new Command('status')
     .description('show the gangs of a cluster, and why one is not moving')
@@ -95,7 +95,7 @@ async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): 
 
 async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: CliIo): Promise<void> {
   const { configuration } = verbConfiguration({ file: config, env: io.env });
-  // Where the configuration says how Karmada's API server is reached, that is the one.
+  // The fleet's kubeconfig of the configuration leads to Karmada's API server.
   const { client } = await connect({ kubeconfig: kubeconfig ?? configuration.fleet.kubeconfig, context }, io);
   try {
     const now = io.now();
@@ -111,7 +111,7 @@ async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: C
 }
 
 interface Configured extends Omit<Judge, 'view'> {
-  /** Whose Pods the plan leaves alone. */
+  /** Namespaces from which the plan evicts nothing. */
   readonly exemptNamespaces: readonly string[];
 }
 
@@ -177,7 +177,7 @@ function showFor(json: boolean, io: CliIo): Show {
     : liveScreen(io, io.terminal, palette);
 }
 
-/** By the configuration where there is one; else every backend, and no word about which is the default. */
+/** The judge by the configuration; without one it has every backend, and no known default. */
 async function judgeFor(config: string | undefined, io: CliIo): Promise<Configured> {
   const { file, configuration, factories } = verbConfiguration({ file: config, env: io.env });
   const exemptNamespaces = neverEvictedFrom(configuration);

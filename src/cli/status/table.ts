@@ -2,14 +2,14 @@ import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import type { GangStatus } from './gang-status.ts';
 import type { Palette } from '../output/palette.ts';
 
-/** The reason is what people come for: names give way until it has this much room. */
+/** Minimal width of the reason, the column that people read; names are cut for it. */
 const WHY_WIDTH = 32;
-/** A name that is cut further tells nothing. */
+/** Minimal width of a cut name. */
 const NAME_WIDTH = 10;
 
 interface Column {
   readonly head: string;
-  /** Cut where the room is scarce. */
+  /** Whether the column holds names, which are cut where the width is scarce. */
   readonly name?: true;
   readonly cell: (gang: GangStatus) => Span;
 }
@@ -32,14 +32,14 @@ const columnsAt = (now: number): Column[] => [
 ];
 
 /**
- * One line for each gang under a line of heads, each at most `width` characters.
+ * One line for each gang below a line of heads, each at most `width` characters.
  * @param now milliseconds since 1970
  */
 export function tableLines(
   gangs: readonly GangStatus[],
   given: { readonly namespaces: boolean; readonly now: number; readonly width: number },
 ): Line[] {
-  // Where all PodGangs are written by people, nobody's room is taken for it.
+  // Without a gang of a workload the column WORKLOAD is left out.
   const ofWorkloads = gangs.some(({ summary }) => summary?.workload !== undefined);
   const columns = [
     ...(given.namespaces ? [NAMESPACE] : []),
@@ -71,7 +71,7 @@ export function tableLines(
   ];
 }
 
-/** Takes from the widest name, again and again, until all columns fit into `room` or no name can give more. */
+/** Shortens the widest column of names repeatedly, until all columns fit into `room` or no name can be shorter. */
 function makeRoom(widths: number[], columns: readonly Column[], room: number): void {
   const used = (): number => widths.reduce((sum, width) => sum + width + 2, 0);
   while (used() > room) {
@@ -92,14 +92,14 @@ export function phaseOf({ summary }: GangStatus): Span {
   return span(summary.phase, summary.phase === 'Running' ? 'good' : 'warn');
 }
 
-/** Groups that have their minimum of ready Pods, of all. */
+/** Number of groups with their minimum of ready Pods, of all groups. */
 export function groupsReady({ summary }: GangStatus): string {
   if (summary === undefined) return '-';
   const ready = summary.groups.filter((group) => group.ready >= group.minReplicas);
   return `${ready.length}/${summary.groups.length}`;
 }
 
-/** Ready Pods of those expected, or of those there, where there are more. */
+/** Number of ready Pods, of the expected ones or of the existing ones, whichever are more. */
 export function podsReady({ summary }: GangStatus): string {
   if (summary === undefined) return '-';
   const sum = (of: (group: GroupSummary) => number): number =>
@@ -107,16 +107,16 @@ export function podsReady({ summary }: GangStatus): string {
   return `${sum(({ ready }) => ready)}/${sum(({ expected, present }) => Math.max(expected, present))}`;
 }
 
-/** Pods that still carry our gate. */
+/** Number of Pods that still have Muster's gate. */
 export const gatesLeft = ({ summary, pods }: GangStatus): number =>
   summary?.gatesLeft ?? pods.filter(({ state }) => state === 'gated').length;
 
-/** As kubectl has it: `45s`, `12m`, `3h`, `2d`; `-` where there is no PodGang. */
+/** Age in kubectl's format: `45s`, `12m`, `3h`, `2d`; `-` where there is no PodGang. */
 export function ageOf({ creationTimestamp }: GangStatus, now: number): string {
   return creationTimestamp === undefined ? '-' : ageText(now - Date.parse(creationTimestamp));
 }
 
-/** @param ms negative where the API server's clock is ahead: counts as none */
+/** @param ms negative where the API server's clock is ahead: counts as 0 */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
@@ -124,7 +124,7 @@ export function ageText(ms: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** A piece of a line; colours come last, so that lines are measured and cut as they are read. */
+/** A piece of a line; colours are added last, so that lines are measured and cut without them. */
 export interface Span {
   readonly text: string;
   readonly tone?: 'strong' | 'good' | 'warn' | 'bad' | 'reason' | undefined;
@@ -136,10 +136,10 @@ export const span = (text: string, tone?: Span['tone']): Span => ({ text, tone }
 
 const ELLIPSIS = '…';
 
-/** Characters as Unicode counts them; names are ASCII, and a terminal clips whatever turns out wider. */
+/** Number of Unicode characters; names are ASCII, and a terminal clips wider text. */
 export const widthOf = (text: string): number => Array.from(text).length;
 
-/** At most `width` characters, the last of them `…` where something is missing. */
+/** At most `width` characters, the last of them `…` where text was cut. */
 export function cut(text: string, width: number): string {
   const characters = Array.from(text);
   return characters.length <= width
@@ -147,7 +147,7 @@ export function cut(text: string, width: number): string {
     : `${characters.slice(0, Math.max(0, width - 1)).join('')}${width > 0 ? ELLIPSIS : ''}`;
 }
 
-/** The same for a name, whose end tells more than its middle: `llama-pre…-7`. */
+/** A name of at most `width` characters, cut in the middle, since its end matters more: `llama-pre…-7`. */
 function cutName(name: string, width: number): string {
   const characters = Array.from(name);
   if (characters.length <= width || width < 6) return cut(name, width);
@@ -160,7 +160,7 @@ export function cutLine(line: Line, width: number): Line {
   if (line.reduce((sum, { text }) => sum + widthOf(text), 0) <= left) return line;
   const kept: Span[] = [];
   for (const { text, tone } of line) {
-    // One place is for the ellipsis, should this piece end just at the edge and another follow.
+    // One character is reserved for the ellipsis, in case this piece ends at the edge and another one follows.
     if (widthOf(text) >= left) return [...kept, span(cut(`${text}${ELLIPSIS}`, left), tone)];
     kept.push({ text, tone });
     left -= widthOf(text);
@@ -168,7 +168,7 @@ export function cutLine(line: Line, width: number): Line {
   return kept;
 }
 
-/** Words over as many lines as they take, each of at most `width` characters after `indent`. */
+/** Words wrapped to lines of at most `width` characters after `indent`. */
 export function wrapped(text: string, width: number, indent = '', tone?: Span['tone']): Line[] {
   const room = Math.max(1, width - widthOf(indent));
   const lines: string[] = [];
@@ -184,7 +184,7 @@ export function wrapped(text: string, width: number, indent = '', tone?: Span['t
   return [...lines, ...(line === '' ? [] : [line])].map((one) => [span(indent), span(cut(one, room), tone)]);
 }
 
-/** As it is printed: without blanks at the end, in colours where the palette has them. */
+/** The line as printed: without trailing blanks, with colours where the palette has them. */
 export function painted(line: Line, palette: Palette): string {
   const last = line.findLastIndex(({ text }) => text.trimEnd() !== '');
   return line

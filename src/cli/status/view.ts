@@ -15,28 +15,28 @@ import { printable } from '../../text/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import { hostsText } from './brokers.ts';
 
-/** What is made of sentences, and read, may be wrapped at this where there is no terminal. */
+/** Width at which sentences are wrapped where there is no terminal. */
 export const WIDTH = 100;
 
-/** Where nobody looks: what reads a pipe or a file looks for whole names. */
+/** No limit: programs that read a pipe or a file need whole names. */
 export const UNBOUNDED = Number.POSITIVE_INFINITY;
 
-/** What was asked for. */
+/** The gangs that the user asked for. */
 export interface Question {
-  /** One gang by its name, or all of them. */
+  /** Name of one gang; undefined: all gangs. */
   readonly gang: string | undefined;
-  /** undefined: all of them. */
+  /** undefined: all namespaces. */
   readonly namespace: string | undefined;
 }
 
-/** Why what is shown may be old. */
+/** Why the shown status may be outdated. */
 export interface Trouble {
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly message: string;
 }
 
-/** Everything there is to say, at one moment. */
+/** The whole status at one moment. */
 export interface Moment {
   readonly question: Question;
   readonly gangs: readonly GangStatus[];
@@ -56,7 +56,7 @@ export function bodyLines({ question, gangs, now }: Moment, width: number): Line
   return gangs.flatMap((gang, index) => [...(index === 0 ? [] : [[]]), ...treeLines(gang, { now, width })]);
 }
 
-/** The whole of a terminal: at most `rows` lines of at most `columns` characters. */
+/** The lines of the whole screen: at most `rows` lines of at most `columns` characters. */
 export function screenLines(
   moment: Moment,
   { columns, rows }: { readonly columns: number; readonly rows: number },
@@ -84,7 +84,7 @@ function nothing({ question }: Moment): string {
     : `PodGang ${question.gang} does not exist any more ${namespaceText(question)}`;
 }
 
-/** What did not fit. Of a table the phases as well, for the gang that is stuck may be among them. */
+/** The line about what did not fit; for a table with the phases of the hidden gangs, since one of them may be stuck. */
 function moreLine({ question, gangs }: Moment, lines: number, shown: number): Line {
   if (question.gang !== undefined) return [span(`… ${lines - shown} more lines`, 'reason')];
   const hidden = gangs.slice(Math.max(0, shown - 1));
@@ -103,12 +103,12 @@ const clockTime = (ms: number): string => new Date(ms).toISOString().slice(11, 1
 
 /** Kubernetes' own limit for the name of a group. */
 const MAX_NAME = 63;
-/** Eight hosts of 63 characters with their states, and what stands before them. */
+/** Eight hosts of 63 characters with their states, and the text before them. */
 const MAX_HPC = 1_536;
 
 /**
- * One gang: its groups in their order, their Pods, and why each is where it is. Each line has at most `width` characters;
- * what the scheduler says is wrapped, not cut.
+ * One gang: its groups in their order, their Pods, and the reason of each Pod's state. Each line has at most `width`
+ * characters; messages of the scheduler are wrapped, not cut.
  * @param now milliseconds since 1970
  */
 export function treeLines(gang: GangStatus, given: { readonly now: number; readonly width: number }): Line[] {
@@ -154,13 +154,13 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
   return lines.map((line) => cutLine(line, width));
 }
 
-/** What stops a gang with an HPCPolicy, and its hosts. */
+/** Why a gang with an HPCPolicy cannot run, and its hosts. */
 const hpcLines = (hpc: HpcStatus, width: number): Line[] => [
   ...wrapped(printable(hpc.why, MAX_HPC), width, '', 'bad'),
   ...wrapped(printable(hostsText(hpc), MAX_HPC), width),
 ];
 
-/** What there is of a group; a count of none is left out. */
+/** The counts of a group; those that are 0 are left out. */
 function groupHead(group: GroupSummary): Span[] {
   const { present, expected, minReplicas } = group;
   const counts = (['referenced', 'gated', 'bound', 'ready'] as const)
@@ -173,7 +173,7 @@ function groupHead(group: GroupSummary): Span[] {
   ];
 }
 
-/** Pods that wait for the same reason come together: a gang of hundreds says it once. */
+/** Pods with the same reason share a line: a gang of hundreds of Pods prints it once. */
 function podLines(pods: readonly PodStatus[], indent: string, width: number): Line[] {
   const together = Map.groupBy(pods, ({ state, reason }) => `${state} ${reason}`);
   const names = pods.reduce((most, { name }) => Math.max(most, widthOf(name)), 0);

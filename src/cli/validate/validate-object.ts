@@ -33,12 +33,12 @@ import { gangKinds } from '../../workloads/kinds.ts';
 
 export interface ValidationContext {
   readonly policy: Policy;
-  /** Of PodGangs that name none. */
+  /** Namespace of PodGangs without one. */
   readonly namespace: string;
   readonly supportedSchedulers: readonly string[];
 }
 
-/** What was found in one object, or undefined where it is neither of the kinds that are validated. */
+/** Findings about one object; undefined where it is of no kind that is validated. */
 export function validateObject(source: SourceObject, context: ValidationContext): Finding[] | undefined {
   const [apiVersion, kind] = ['apiVersion', 'kind'].map((key) => ownString(source.object, key) ?? '');
   if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND)
@@ -89,7 +89,7 @@ function checkPodGang(source: SourceObject, { policy, namespace }: ValidationCon
   ];
 }
 
-/** A name of the wrong form the API server refuses by itself; here there is none to do it. */
+/** Checks the name, which the API server would check for a stored object. */
 function checkName(source: SourceObject, object: JsonObject): Finding[] {
   const metadata = own(object, 'metadata');
   const name = own(metadata, 'name') ?? undefined;
@@ -104,7 +104,7 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
     const about = notText(name, source.written('metadata.name'));
     return wrong(noticeText('NameNotText', about), 'NameNotText');
   }
-  // Too long has its own fault, by the rules of admission.
+  // The rules of admission report a name that is too long.
   if (name.length > 63 || isPodGangName(name)) return [];
   const message = `Invalid value: ${quoted(name)}: a lower-case DNS name of at most 63 characters, since it is the value of the label ${LABEL_POD_GANG}`;
   return wrong(message, 'GangNameInvalid');
@@ -123,8 +123,8 @@ function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationCo
 }
 
 /**
- * `config` of the profiles whose backends come with Muster. A module of somebody else's is not run to look at a file:
- * `muster serve` says what is wrong there.
+ * Checks the `config` of profiles with built-in backends. A third party's module is not run to check a file: `muster serve`
+ * reports its faults.
  */
 function checkProfiles(source: SourceObject): Finding[] {
   const { object } = source;
@@ -163,15 +163,16 @@ function placed(source: SourceObject, faults: readonly ConfigFault[]): Finding[]
 }
 
 const CONFIG = 'CONFIG_INVALID';
-/** By its kind, or by what nothing else begins with where apiVersion and kind were forgotten. */
+/** A configuration by its kind or, where apiVersion and kind are missing, by keys that no other document begins with. */
 const HOLDS_CONFIGURATION = new RegExp(
   `^[\\s{]*"?kind"?: *["']?${CONFIG_KIND}\\b|^scheduler: *\\n +(?:profiles|defaultProfileName):|^trustedAccounts:`,
   'm',
 );
 
 /**
- * A ConfigMap as the manifests have it: the configuration is a text in it. undefined where it holds none. Faults have
- * the lines of the file where the text is written literally (`|`), else that of its key.
+ * Checks the configuration in a ConfigMap, as the manifests have it. Faults have the lines of the file where the text is
+ * literal (`|`), else the line of its key.
+ * @returns undefined where the ConfigMap holds no configuration
  */
 function checkConfigMap(
   source: SourceObject,
@@ -207,21 +208,21 @@ const KINDS = [
 ] as const;
 
 /**
- * An object that was meant to be one of ours: its kind is ours or nearly ours under another apiVersion, or its
- * group is ours under another kind. Everything else is another program's.
+ * Reports an object that was probably meant for Muster: a known or misspelt kind under another apiVersion, or another kind
+ * under a known apiVersion.
  */
 function misnamed(apiVersion: string, kind: string): { path: string; message: string } | undefined {
   for (const known of KINDS) {
-    // A group whose version was forgotten is one as well.
+    // An apiVersion that lacks its version has the same group.
     const sameGroup = apiVersion.split('/')[0] === known.group;
     if (kind === known.kind || nearlyThe(kind, known.kind)) {
       if (apiVersion === known.apiVersion) return unknown('kind', kind, known.kind);
-      // The kind alone is a name that others may use; with a group of theirs it is theirs.
+      // Other programs may have a kind of this name in a group of their own.
       if (apiVersion === '' || sameGroup || nearestKey(apiVersion, [known.apiVersion]) !== undefined) {
         return unknown('apiVersion', apiVersion, known.apiVersion);
       }
     } else if (apiVersion === known.apiVersion && known.group !== HPC_POLICY_GROUP) {
-      // Of Muster's own group there are other kinds, and this is the only one that is written by hand.
+      // Muster's own group has other kinds, of which only HPCPolicies are written by hand.
       return unknown('kind', kind, known.kind);
     }
   }
@@ -243,6 +244,6 @@ const unknown = (
       : `unknown ${path} ${quoted(found)} (did you mean "${meant}"?)`,
 });
 
-/** As they stand in the file, whatever rule found them. */
+/** Findings in the order of the file, whichever rule found them. */
 const inOrder = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((a, b) => a.line - b.line || a.column - b.column);

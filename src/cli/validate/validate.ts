@@ -33,7 +33,7 @@ interface ValidateOptions {
   readonly color: ColourMode;
 }
 
-/** How many objects were looked at, and what was found. */
+/** Number of validated objects, and the findings. */
 interface Report {
   readonly checked: number;
   readonly skipped: number;
@@ -51,7 +51,7 @@ every backend counts as enabled, and topology levels are not compared with the c
 where there is an error, with --strict also where gangs, Pods and labels do not go together, or a
 gang cannot start.`;
 
-/** `muster validate`: PodGangs and configurations, all faults at once. */
+/** `muster validate`: reports all faults of PodGangs and configurations. */
 export const validateCommand = (io: CliIo): Command =>
   new Command('validate')
     .description('check PodGangs, HPCPolicies and configurations, with the place of every fault')
@@ -105,7 +105,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   if (broken || findings.some(({ severity }) => severity === 'error')) throw new ExitStatus(1);
 }
 
-/** Without a configuration nobody has said which backends are enabled, so a PodGang may name any. */
+/** Without a configuration no backend is known to be enabled, so a PodGang may name any. */
 async function policyFor(config: string | undefined, names: readonly string[]): Promise<Policy> {
   const { configuration, factories, prepared } = verbConfiguration({ file: config });
   if (config !== undefined)

@@ -4,7 +4,7 @@ import type { GangKind } from '../../workloads/kind.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 
-/** What admission says of a workload; undefined of what asks for no gang. */
+/** Admission's findings about a workload; undefined for a workload that asks for no gang. */
 export function workloadFindings(
   source: SourceObject,
   kinds: readonly GangKind[] | undefined,

@@ -7,29 +7,29 @@ import { FieldReader, type ObjectFault } from '../../k8s/field-reader.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
 import type { Identified } from '../../kube/loop/cache.ts';
 
-/** The placement by which a binding was placed, as Karmada's scheduler writes it down. */
+/** The placement that a binding was last scheduled by; Karmada's scheduler writes the same annotation. */
 export const ANNOTATION_APPLIED_PLACEMENT = 'policy.karmada.io/applied-placement';
 
-/** A binding that is Muster's to place, with what its bookkeeping goes by. */
+/** A binding that Muster schedules, with the fields that its scheduling depends on. */
 export interface BindingRecord extends Identified {
   readonly resource: Resource;
   readonly binding: Binding;
-  /** It has come to its end wherever it was sent. */
+  /** The workload has finished in all its clusters. */
   readonly finished: boolean;
-  /** What cannot be read of it; then nothing is decided. */
+  /** Fields that cannot be read; a binding with such fields is not scheduled. */
   readonly faults: readonly ObjectFault[];
   readonly generation: number;
   readonly observedGeneration: number;
   readonly conditions: readonly Json[];
-  /** Its placement as JSON; what it was placed by is the same where `applied`. */
+  /** The placement as JSON, and whether it equals the applied placement. */
   readonly placement: string;
   readonly applied: boolean;
-  /** When it was told to be placed anew, and when it was placed last; NaN for never. */
+  /** When a reschedule was requested, and when the binding was last scheduled (ms since 1970); NaN for never. */
   readonly triggeredAt: number;
   readonly scheduledAt: number;
 }
 
-/** undefined where it is not Muster's to place, or not now. */
+/** Returns undefined when Muster does not schedule the binding, or not now. */
 export function bindingRecordOf(
   object: KubeObject,
   resource: Resource,

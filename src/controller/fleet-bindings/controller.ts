@@ -21,14 +21,14 @@ interface ClusterRecord extends Identified {
   readonly member: Member;
 }
 
-/** Bindings of one namespace written at a time; of all together twice as many. */
+/** Bindings of one namespace written concurrently; across namespaces twice as many. */
 const AT_A_TIME = 5;
 /** Interval (ms) at which placements that clusters should have reported by now are no longer counted beside their status. */
 const EXPIRE_MS = 5_000;
 
 /**
- * Places the bindings whose policy names Muster as their scheduler. Who waits is judged again when a cluster has more room
- * for it than before, and nobody else is.
+ * Schedules the bindings whose policy names Muster as their scheduler. A waiting binding is judged again only when a
+ * cluster has more capacity for it than before.
  */
 export const fleetBindings: FleetControllerFactory = (shared) => {
   const { client, settings, log, metrics, now, recorder, room } = shared;
@@ -53,7 +53,8 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   };
   const members = new Members((before, after) => {
     if (!controller.leads) return;
-    // What a cluster is decides about bindings that wait for nothing, too: those that go everywhere, or leave it.
+    // A changed cluster also affects bindings that do not wait: bindings that go to every cluster, or have to leave
+    // this one.
     if (before === undefined || after === undefined || shapeOf(before) !== shapeOf(after)) {
       wakeAll();
       return;
@@ -72,7 +73,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       waiting.clear();
       members.clear();
       for (const record of bindings.all())
-        // Who led before placed it just now: no cluster may have said so yet.
+        // An earlier leader may have placed the binding so recently that no cluster has reported it.
         if (!record.finished)
           members.remember(record.binding, placedAt(record, now().getTime()), now().getTime());
       const expiry = setInterval(() => members.expire(now().getTime()), EXPIRE_MS);
@@ -127,7 +128,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   bindings.subscribe(({ old, new: record }) => {
     const { namespace, name } = record ?? old;
     const key = keyOf(namespace, name);
-    // What has ended takes nothing, though clusters may not have counted it yet.
+    // A finished binding takes no capacity, even if clusters have not reported its end.
     if (record === undefined || record.finished) members.forget(key);
     else if (controller.leads && old?.uid === record.uid)
       members.see(record.binding, old.binding.clusters, now().getTime());
@@ -151,7 +152,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   };
 };
 
-/** The library that speaks to them is loaded only where somebody is to be asked. */
+/** The gRPC library is loaded only when estimators are configured. */
 async function estimatorsAt(
   settings: EstimatorSettings,
   { log, now }: Pick<FleetShared, 'log' | 'now'>,
@@ -167,13 +168,13 @@ async function estimatorsAt(
 }
 
 /**
- * When the binding was placed; NaN for never. Muster writes the clusters before the status: where it was killed in between,
- * the status has no time yet, and now is taken.
+ * When the binding was placed; NaN for never. Muster writes the clusters before the status: after a crash in between,
+ * the status has no time yet, and `now` is used.
  */
 const placedAt = ({ scheduledAt, generation, observedGeneration }: BindingRecord, now: number): number =>
   generation === observedGeneration ? scheduledAt : now;
 
-/** Whether a field changed that decides about placement. Status and annotations that others or Muster write do not. */
+/** Whether a field changed that scheduling depends on. Status and annotations do not count. */
 const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>
   old.uid !== now.uid ||
   old.generation !== now.generation ||
@@ -196,7 +197,7 @@ function clusterOf(object: KubeObject, unread: (why: string) => void): ClusterRe
   };
 }
 
-/** All of a cluster but its room. */
+/** A cluster's fields other than its capacity. */
 const shapeOf = ({ labels, provider, region, zones, taints, deleting, kinds }: Member): string =>
   JSON.stringify([[...labels].sort(), provider, region, zones, taints, deleting, [...kinds].sort()]);
 

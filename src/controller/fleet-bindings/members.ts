@@ -6,35 +6,36 @@ import { bindingTemplates } from '../../fleet/assign/gang-strategies.ts';
 import type { Member } from '../../fleet/assign/member.ts';
 
 /**
- * How long what was placed counts as taken although no cluster has said so (ms). Karmada's clusters report every ten
- * seconds; until the Pods are made and bound some reports pass. Meanwhile they may count twice, which makes others wait.
+ * How long (ms) placed replicas count as taken while no cluster has reported them. Karmada's clusters report every ten
+ * seconds, and several reports pass until the Pods are created and bound. Replicas may be counted twice meanwhile,
+ * which only makes other bindings wait.
  */
 const COUNTED_MS = 60_000;
 
 interface Placed {
   readonly until: number;
-  /** What the binding had there when this began to count, and what it was given. */
+  /** The binding's replicas in the cluster before counting began, and the replicas it was given. */
   readonly from: TargetCluster | undefined;
   readonly to: TargetCluster;
   readonly components: readonly BindingComponent[];
-  /** Whether the binding itself says so: then it was sent, whatever became of the answer. */
+  /** Whether the stored binding contains the replicas: then the write succeeded, whatever answer was received. */
   stored: boolean;
 }
 
-/** A cluster whose room became another one. */
+/** Called when a cluster's capacity or description changed. */
 export type RoomChange = (before: Member | undefined, now: Member | undefined) => void;
 
-/** The clusters of a fleet, less what was sent to them and is not in their reports yet. */
+/** The clusters of a fleet, minus the replicas that were placed on them and are not in their reports yet. */
 export class Members {
   readonly #reported = new Map<string, Member>();
   readonly #counted = new Map<string, Member>();
   /** By cluster, then by binding. */
   readonly #placed = new Map<string, Map<string, Placed>>();
-  /** Where something of a binding is counted. */
+  /** Clusters in which replicas of a binding are counted, by binding. */
   readonly #clustersOf = new Map<string, Set<string>>();
   readonly #changed: RoomChange;
 
-  /** @param changed told of what clusters report, and of room that is counted as free again */
+  /** @param changed called when a cluster reports, and when counted capacity becomes free again */
   constructor(changed: RoomChange) {
     this.#changed = changed;
   }
@@ -43,12 +44,12 @@ export class Members {
     return [...this.#counted.values()];
   }
 
-  /** A cluster as it reported, and less what was sent to it since. */
+  /** A cluster as reported, and minus the replicas placed on it since. */
   inFlight(name: string): readonly [reported: Member | undefined, counted: Member | undefined] {
     return [this.#reported.get(name), this.#counted.get(name)];
   }
 
-  /** Whether there is such a cluster and it is not being deleted. */
+  /** Whether the cluster exists and is not being deleted. */
   readonly stays = (name: string): boolean => this.#reported.get(name)?.deleting === false;
 
   report(name: string, member: Member | undefined): void {
@@ -65,8 +66,8 @@ export class Members {
   }
 
   /**
-   * Counts what a binding gets more than it has, before it is written.
-   * @returns what takes it back, where it was not sent after all
+   * Counts the replicas that a binding gains, before they are written.
+   * @returns a function that undoes the count when the write failed
    */
   place(binding: Binding, after: readonly TargetCluster[], now: number): () => void {
     const added = after.flatMap((target) => this.#add(binding, target, now) ?? []);
@@ -76,8 +77,8 @@ export class Members {
   }
 
   /**
-   * Counts what a stored binding has more than it had, whoever wrote it: also a write of Muster's of which no answer came,
-   * or one that a former leader had on its way.
+   * Counts the replicas that a stored binding gained, whoever wrote them: this includes a write of Muster's that was
+   * never answered and a late write of a former leader.
    */
   see(binding: Binding, had: readonly TargetCluster[], now: number): void {
     const before = { ...binding, clusters: had };
@@ -88,12 +89,12 @@ export class Members {
     }
   }
 
-  /** Counts all of a binding as sent at that time, by whoever led then. */
+  /** Counts all replicas of a binding as placed at that time by an earlier leader. */
   remember(binding: Binding, at: number, now: number): void {
     if (at + COUNTED_MS > now) this.see(binding, [], at);
   }
 
-  /** The same of one cluster; undefined where nothing is added. From one state to another it counts once. */
+  /** Counts one cluster of a binding, once per transition; returns undefined when the binding gained nothing there. */
   #add(binding: Binding, to: TargetCluster, now: number): (() => void) | undefined {
     const { key } = binding;
     const { name } = to;
@@ -118,7 +119,7 @@ export class Members {
     };
   }
 
-  /** A binding that is gone, or is not Muster's any more, takes nothing. */
+  /** Drops the counts of a binding that is gone or that Muster no longer schedules. */
   forget(key: string): void {
     for (const name of this.#clustersOf.get(key) ?? []) {
       const before = this.#counted.get(name);
@@ -129,7 +130,7 @@ export class Members {
     this.#clustersOf.delete(key);
   }
 
-  /** Frees what has been counted for long enough. */
+  /** Drops counts that are older than COUNTED_MS. */
   expire(now: number): void {
     for (const [name, here] of this.#placed) {
       const old = [...here].filter(([, { until }]) => until <= now);
@@ -164,7 +165,7 @@ export class Members {
   }
 }
 
-/** What is new of a binding in a cluster where it had something or nothing. */
+/** The replicas that a binding gained in a cluster. */
 function moreOf(
   binding: Binding,
   had: TargetCluster | undefined,

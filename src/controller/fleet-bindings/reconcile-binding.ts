@@ -12,11 +12,14 @@ import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
 import { capacityIn } from '../../fleet/assign/capacity.ts';
 
-/** A quota that is freed, or a plugin that works again, is seen by no watch (ms). */
+/** Retry interval (ms) for causes that no watch shows: a quota that was freed, a plugin that works again. */
 const LOOK_AGAIN_MS = 30_000;
-/** For what waits for clusters: they wake it, and this is for what nobody thought of (ms). */
+/**
+ * Retry interval (ms) for bindings that wait for capacity: cluster changes wake them, this covers causes not
+ * anticipated.
+ */
 const LONGEST_MS = 5 * 60_000;
-/** After a conflict the watch brings what is there now (ms). */
+/** Delay (ms) after a conflict, within which the watch delivers the current object. */
 const CONFLICT_MS = 100;
 
 export interface BindingOptions {
@@ -24,12 +27,12 @@ export interface BindingOptions {
   readonly strategies: Strategies;
   readonly members: Members;
   readonly recordOf: (key: string) => BindingRecord | undefined;
-  /** Keys of bindings that wait for capacity. */
+  /** Keys of bindings waiting for capacity. */
   readonly waiting: Set<string>;
-  /** Absent: no estimator is asked, and only the status of Clusters counts. */
+  /** Absent: no estimators are asked, and only the status of Clusters counts. */
   readonly estimates?: AskEstimates | undefined;
   readonly now: () => Date;
-  /** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */
+  /** Returns why the bindings of a namespace are not reconciled, as a message; undefined when its cache is complete. */
   readonly standstill: (namespace: string) => string | undefined;
   readonly observer: {
     judged(): void;
@@ -39,7 +42,7 @@ export interface BindingOptions {
   };
 }
 
-/** Judges one binding and writes what comes of it, each write on the binding as it was read. */
+/** Decides where one binding goes and writes the result; each write is conditional on the binding that was read. */
 export function bindingReconciler(options: BindingOptions): Reconcile {
   const { client, strategies, members, waiting, now, observer } = options;
 
@@ -51,7 +54,7 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
     }
     const standstill = options.standstill(record.namespace);
     if (standstill !== undefined) {
-      // What is known of it may be old, and a write would fail again and again.
+      // The cached binding may be outdated, so a write would keep failing.
       waiting.delete(key);
       if (reasonToSchedule(record, members, strategies) !== undefined)
         observer.standsStill(record, standstill);
@@ -60,7 +63,7 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
     const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;
     const { verdict, undo } = await withPluginAnswers(strategies, (known) => {
       const judged = saying(verdictOn(record, members, known, found), without);
-      // At once, before anybody else is judged by the same room.
+      // Counted before the write, so that no other binding is given the same capacity.
       const undone = members.place(record.binding, judged.clusters ?? [], now().getTime());
       return { verdict: judged, undo: undone };
     });
@@ -97,36 +100,36 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
   };
 }
 
-/** The verdict, with the clusters that no estimator knew of, where one who waits may want to know. */
+/** Adds the clusters without an estimator's answer to the message of a binding that was not placed. */
 const saying = (verdict: BindingVerdict, without: readonly string[]): BindingVerdict =>
   verdict.reason === 'Success' || without.length === 0
     ? verdict
     : { ...verdict, message: `${verdict.message}; no estimate of ${listed(without, 'clusters')}` };
 
-/** @throws what is neither a conflict nor the end of the binding */
+/** @throws every error that is neither a conflict nor a deleted binding */
 function again(error: unknown): ReconcileResult | undefined {
   if (isNotFound(error)) return undefined;
   if (isConflict(error)) return { requeueAfterMs: CONFLICT_MS };
   throw error;
 }
 
-/** What the quota says, without what Muster was doing. */
+/** The quota's message, without Muster's description of the call. */
 const quotaMessage = ({ message }: ApiError): string => message.replace(/^.*?QuotaExceeded: /s, '');
 
 export interface Estimated {
   readonly found: Estimates;
-  /** Clusters that were asked for in vain. */
+  /** Clusters whose estimator did not answer. */
   readonly without: readonly string[];
 }
 
-/** Asks estimators for a binding that is to be judged. */
+/** Asks the estimators for capacity for a binding. */
 export type AskEstimates = (record: BindingRecord, signal: AbortSignal) => Promise<Estimated>;
 
 const NO_ESTIMATES: Estimated = { found: new Map(), without: [] };
 
 /**
- * What is in flight to a cluster is taken off its answer as it is once the answer is here: two bindings that ask at the same
- * time do not get the same room.
+ * Capacity that was given away but not reported yet is subtracted after the answer arrives: two bindings whose
+ * estimates are requested at the same time are not given the same capacity.
  */
 export const askEstimates =
   (members: Members, strategies: Strategies, estimators: Pick<Estimators, 'ask'>): AskEstimates =>

@@ -21,24 +21,24 @@ import type { KubeCallOptions, KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/resources.ts';
 import { bindingTarget } from '../watch/binding-watches.ts';
 
-/** What is to be done for a binding. */
+/** The decision on a binding. */
 export interface BindingVerdict {
-  /** Why it was judged; undefined where there was nothing to judge. */
+  /** Why the binding was to be scheduled; undefined when it was not. */
   readonly due: RescheduleReason | undefined;
-  /** What `spec.clusters` is to be, null for nothing; undefined where it stays. */
+  /** The new `spec.clusters`, null to remove it; undefined to leave it unchanged. */
   readonly clusters: readonly TargetCluster[] | null | undefined;
-  /** Whether its placement counts as the one by which it is placed. */
+  /** Whether the binding's placement is recorded as its applied placement. */
   readonly applies: boolean;
   readonly reason: ScheduledReason;
   readonly message: string;
   readonly affinityName: string;
-  /** Whether it waits for room, or for more of it. */
+  /** Whether the binding waits for capacity, or for more of it. */
   readonly waits: boolean;
 }
 
 /**
- * Where a binding goes, of what it is and what clusters say. What runs stays: a gang is neither taken down nor moved because
- * something cannot be had, unless its placement was changed or somebody told it to go.
+ * Decides where a binding goes from the binding and the reported clusters. A running gang is neither removed nor moved
+ * because capacity is missing, unless its placement was changed or a reschedule was requested.
  */
 export function verdictOn(
   record: BindingRecord,
@@ -69,7 +69,7 @@ export function verdictOn(
   const { reason, message, affinityName } = found;
   const held: BindingVerdict = { ...settled, due, applies: false, reason, message, waits: true };
   if (reason !== 'Success') {
-    // What runs, and only wanted more, is as well as before.
+    // A placed binding that only asked for more replicas keeps the ones it has.
     if (due === 'growth') return { ...settled, due, waits: true };
     const takenDown = reason === 'NoClusterFit' && binding.clusters.length > 0 && !gang;
     return takenDown ? { ...held, clusters: null, applies: true } : held;
@@ -86,14 +86,14 @@ export function verdictOn(
   return { ...settled, message, due, clusters, affinityName, waits };
 }
 
-/** What was told when it was placed holds as long as it stays so. */
+/** The message of the condition `Scheduled`, which holds as long as the placement is unchanged. */
 function saidOf({ conditions }: BindingRecord): string {
   const said = conditions.find((one) => ownString(one, 'type') === 'Scheduled');
   const message = ownString(said, 'message') ?? '';
   return ownString(said, 'status') === 'True' && message.startsWith(SCHEDULED) ? message : SCHEDULED;
 }
 
-/** Why it is to be judged; undefined where there is nothing to judge. Nobody can say by a strategy that nobody knows. */
+/** Why a binding is to be scheduled; undefined when it is not. An unknown strategy always gives `placement`. */
 export function reasonToSchedule(
   { binding, applied }: BindingRecord,
   { stays }: Members,
@@ -103,22 +103,22 @@ export function reasonToSchedule(
   return plugin === undefined ? 'placement' : rescheduleReasonOf(binding, plugin, applied, stays);
 }
 
-/** What a write needs, and what it goes by: the binding as it was read. */
+/** The options of a write, and the binding that was read. */
 interface Writing extends KubeCallOptions {
   readonly client: KubeClient;
   readonly now: Date;
 }
 
-/** As much of a binding as a write has to know of the one before it. */
+/** The fields of a binding that a write needs from the write before it. */
 interface State {
   readonly resourceVersion: string;
   readonly generation: number;
 }
 
 /**
- * Writes clusters and the placement that they come from, where they are others.
- * @returns the binding as it is now
- * @throws ApiError 409 where it is not as it was read, 403 where a quota is exceeded
+ * Writes the clusters and the applied placement when they changed.
+ * @returns the binding after the write
+ * @throws ApiError 409 when the binding was changed since it was read, 403 when a quota is exceeded
  */
 export async function writeClusters(
   record: BindingRecord,
@@ -146,10 +146,10 @@ export async function writeClusters(
 }
 
 /**
- * Writes what became of it. Of a failure the condition alone: observedGeneration and lastScheduledTime tell of what was
- * placed.
- * @returns whether anything was to be written
- * @throws ApiError 409 where it is not as it was read
+ * Writes the status. A failure changes only the condition: observedGeneration and lastScheduledTime describe the last
+ * placement.
+ * @returns whether anything had to be written
+ * @throws ApiError 409 when the binding was changed since it was read
  */
 export async function writeStatus(
   record: BindingRecord,
@@ -165,7 +165,7 @@ export async function writeStatus(
       status['schedulerObservedGeneration'] = after.generation;
     const anew = after !== record || due === 'fresh' || due === 'placement';
     if (anew || Number.isNaN(record.scheduledAt)) {
-      // Not before it was told to: by a clock that runs behind it would be placed anew for ever.
+      // Never before the requested reschedule time: with a slow clock the binding would be rescheduled for ever.
       const at = Math.max(now.getTime(), Number.isNaN(record.triggeredAt) ? 0 : record.triggeredAt);
       status['lastScheduledTime'] = kubeTime(at);
     }

@@ -13,20 +13,20 @@ import type { FleetControllerFactory } from '../watch/shared.ts';
 import { Behind, letThrough } from './let-through.ts';
 import { termsReader } from './read-terms.ts';
 
-/** The key under which all queues are reconciled together. No object can have this name. */
+/** The key under which all queues are reconciled together; no object can have this name. */
 const TURN = '*';
-/** A burst of changes is one decision (ms). */
+/** Delay (ms) that combines a burst of changes into one pass. */
 const SOON_MS = 50;
-/** Workloads that are read at a time, of one namespace. */
+/** Workloads of one namespace that are read concurrently. */
 const AT_A_TIME = 4;
-/** Before a workload that could not be read is looked for again (ms). */
+/** Delay (ms) before a workload that could not be read is tried again. */
 const UNREAD_MS = 5_000;
 /** Upper bound (ms) of the requeue before the next reservation, so that a clock set back does not postpone it for ever. */
 const LONGEST_MS = 60_000;
 
 /**
- * Lets gangs through the queues of a fleet. New bindings are held by admission before anybody knows their queue: it is read
- * here, and who needs none goes at once.
+ * Releases gangs through the FleetQueues of a fleet. Admission suspends new bindings before their queue is known; this
+ * controller reads the queue, and releases bindings that need none at once.
  */
 export const fleetQueues: FleetControllerFactory = (shared) => {
   const { client, settings, log, metrics, now, recorder, room } = shared;
@@ -123,7 +123,7 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
       };
     },
     failed: (key, error, retryInMs) => {
-      // It has changed since it was seen, and is looked at once more.
+      // The binding was changed since it was read, and is reconciled again.
       const level = isConflict(error) ? 'debug' : 'error';
       log[level]({ binding: key, err: error, retryInMs }, 'a queue could not go on, trying again');
     },

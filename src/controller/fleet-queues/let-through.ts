@@ -15,7 +15,7 @@ import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { FLEET_QUEUES } from '../../kube/client/resources.ts';
 import { bindingTarget } from '../watch/binding-watches.ts';
 
-/** Let through at once at most: they are all written down in one status before the first of them goes. */
+/** The most gangs released in one pass: all of them are recorded in one status before the first is released. */
 const MOST_AT_ONCE = 100;
 
 export interface LetThroughOptions {
@@ -25,22 +25,22 @@ export interface LetThroughOptions {
   readonly reserveAfterMs: number;
   readonly now: Date;
   readonly standstill: PlacementHalt;
-  /** Whether bindings of these versions are among those that are given. */
+  /** Whether `bindings` reflects these resourceVersions. */
   readonly hasSeen: (versions: Versions) => boolean;
   readonly signal: AbortSignal;
-  /** Told of each that goes. */
+  /** Called for each binding that was released. */
   readonly released: (binding: QueuedBinding, gang: QueuedGang) => void;
 }
 
-/** What is known of the cluster is behind: what was to be written is judged again when it has caught up. */
+/** Thrown when the cached state is outdated; the caller decides again once the watches have caught up. */
 export class Behind extends Error {}
 
 /**
- * Lets through whose turn it is. Whoever it is is first written into the status of the outermost queue, on condition that
- * nobody has written there since it was read; then his binding is let go. So who dies in between has told his successor
- * whom, two that lead at a time cannot both give the same room away, and nobody goes twice. With the name goes the
- * resourceVersion, and that one stays when he is seen to have gone: whoever has not seen it yet knows less than is gone, and
- * waits.
+ * Releases the bindings whose turn it is. Their names are first written to the status of the root FleetQueue, on
+ * condition that the status has not changed since it was read; then the bindings are resumed. So a new leader knows
+ * which bindings a crashed leader was releasing, two concurrent leaders cannot give away the same capacity, and no
+ * binding is released twice. The status also records the newest resourceVersion of these bindings, and keeps it after
+ * their release was seen: a leader whose watch has not reached it waits.
  */
 export async function letThrough(given: LetThroughOptions): Promise<QueueView> {
   const { client, queues, signal, now, released } = given;
@@ -92,7 +92,7 @@ export async function letThrough(given: LetThroughOptions): Promise<QueueView> {
   for (const one of writes) if (one.claims) await write(one);
   for (const binding of [...view.begun, ...view.release.flatMap((gang) => held.get(claimOf(gang)) ?? [])]) {
     const { resourceVersion, gang } = binding;
-    // Merged: what else its suspension says stays.
+    // A merge patch keeps the other fields of `suspension`.
     const patch = { metadata: { resourceVersion }, spec: { suspension: { scheduling: false } } };
     await unlessBehind(client.mergePatch(bindingTarget(binding), patch, { signal, answer: 'nothing' }));
     if (gang !== undefined) released(binding, gang);
@@ -101,7 +101,10 @@ export async function letThrough(given: LetThroughOptions): Promise<QueueView> {
   return view;
 }
 
-/** @param claims of bindings that are about to go, which a successor has to know of, and of those that are seen to have gone */
+/**
+ * @param claims of bindings that are about to be released, which a new leader has to know, and of bindings seen as
+ *   released
+ */
 function newest(before: Versions, claims: ReadonlySet<string>, bindings: readonly QueuedBinding[]): Versions {
   const versions = { ...before };
   if (claims.size === 0) return versions;

@@ -9,14 +9,14 @@ import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { parseGroupVersion } from '../../k8s/resource.ts';
 
 /**
- * What came of it: its queue, `'none'` where it needs none and was let go, why nothing is known yet; undefined where
- * there was nothing to read.
+ * The result of reading a binding's terms: its queue, `'none'` when it needs no queue and was released, or why it could
+ * not be read; undefined when there was nothing to read.
  */
 export type TermsRead = { readonly queue: string } | { readonly unread: string } | 'none' | undefined;
 
 /**
- * Reads what the workload, the policy and the namespace of a held binding say, and writes it down there, all in one: who is let go with
- * it has its annotations from the first moment on.
+ * Reads the workload, the policy and the namespace of a suspended binding and writes its queue terms into its
+ * annotations. The same patch releases a binding that needs no queue, so a released binding always has its annotations.
  */
 export function termsReader(
   client: KubeClient,
@@ -74,7 +74,7 @@ export function termsReader(
       target,
       {
         metadata: { resourceVersion, annotations: terms.annotations },
-        // Merged: what else its suspension says stays.
+        // A merge patch keeps the other fields of `suspension`.
         ...(terms.queue === undefined && { spec: { suspension: { scheduling: false } } }),
       },
       { signal, answer: 'nothing' },
@@ -83,13 +83,13 @@ export function termsReader(
   };
 }
 
-/** What the refusal says, where there is no right to read it. @throws all else */
+/** Returns the message of a 403. @throws every other error */
 function unlessForbidden(error: unknown): string {
   if (isForbidden(error)) return messageOf(error);
   throw error;
 }
 
-/** The policy that a binding was made for, as Karmada writes it there. */
+/** The policy that a binding was made for, from Karmada's annotations on the binding. */
 function policyOf(annotations: JsonObject[string] | undefined): Target | undefined {
   const said = (key: string): string => ownString(annotations, key) ?? '';
   const name = said('propagationpolicy.karmada.io/name');
@@ -116,7 +116,7 @@ interface Discovered {
   }[];
 }
 
-/** Finds out under which name the API server serves a kind. What it serves is not asked twice. */
+/** Finds the resource under which the API server serves a kind. Results are cached. */
 function kindFinder(
   client: KubeClient,
 ): (apiVersion: string, kind: string, signal: AbortSignal) => Promise<Resource | undefined> {
@@ -139,7 +139,7 @@ function kindFinder(
   };
 }
 
-/** undefined where it does not exist. */
+/** Returns undefined when the object does not exist. */
 async function readIfThere(
   client: KubeClient,
   target: Target,

@@ -18,31 +18,31 @@ import { FairSlots } from '../../kube/loop/fairness.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 
-/** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
+/** Pods that are handled concurrently: one for each connection of the client; more would only queue in the API server. */
 export const AT_A_TIME = 16;
 
-/** Pods that are read one by one; of more names than these all Pods of the gang are listed, so that names cost nothing. */
+/** Up to this many Pods are read by name; for more, all Pods of the gang are listed, which bounds the cost of many names. */
 const READ_BY_NAME = 8;
-/** Pods of a page: whole ones, of some kilobytes each. */
+/** Pods per page of a list: they are read whole, at some kilobytes each. */
 const PAGE = 100;
 
-/** What was read is not what is there any more. No fault of anybody: look again. */
+/** Thrown when an object was changed since it was read. Not a fault: the gang is judged again. */
 export class Outdated extends Error {
   override readonly name = 'Outdated';
 }
 
 /** The writes of one gang. Each is conditional on what was read, and may be repeated. */
 export interface GangWriter {
-  /** @returns the gang after the write; undefined where it is gone. @throws {Outdated} */
+  /** @returns the gang after the write; undefined when it is gone. @throws {Outdated} */
   references(name: GangName, write: ReferencesWrite): Promise<GangRecord | undefined>;
   status(name: GangName, write: StatusWrite): Promise<GangRecord | undefined>;
-  /** The gang as the API server has it now. */
+  /** Reads the gang from the API server. */
   fresh(name: GangName): Promise<GangRecord | undefined>;
-  /** Those of the gang's Pods among these names that the API server has now, as it has them. */
+  /** Reads those of the gang's Pods that have one of these names from the API server. */
   freshPods(gang: GangName, names: readonly string[]): Promise<PodRecord[]>;
   /**
-   * Takes gates off. `done` hears of each that is off, or whose Pod is gone, as it happens.
-   * @throws the first failure, once what was under way is done
+   * Takes gates off. `done` is called for each Pod whose gate is off, or that is gone.
+   * @throws the first failure, after the calls in progress have ended
    */
   ungate(ungates: readonly Ungate[], done: (ungate: Ungate) => void): Promise<void>;
 }
@@ -53,8 +53,9 @@ export interface GangName {
 }
 
 /**
- * @param slots for the gates of all gangs, so that one namespace's thousands do not stand before another's few
- * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ * @param slots limits concurrent gate removals of all gangs, so that one namespace's thousands do not delay another's
+ *   few
+ * @param kinds kinds of workload whose Pods may ask for a gang; default: the built-in kinds
  */
 export function gangWriter(
   client: KubeClient,
@@ -108,7 +109,7 @@ export function gangWriter(
   };
 }
 
-/** Each as a list of one, which takes no right that the watch does not have. */
+/** Reads each Pod as a list of one, which needs only the right that the watch has as well. */
 async function podsByName(
   client: KubeClient,
   namespace: string,
@@ -122,14 +123,14 @@ async function podsByName(
       const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
       found.push(...items);
     } catch (error) {
-      // Refused as it is: no Pod can have this name.
+      // The API server refuses the name itself: no Pod can have it.
       if (!isInvalid(error)) throw error;
     }
   });
   return found;
 }
 
-/** What does not have the gang's label is no member, whatever its name. */
+/** A Pod without the gang's label is not a member, whatever its name. */
 async function podsOfGang(
   client: KubeClient,
   namespace: string,
@@ -148,11 +149,14 @@ async function podsOfGang(
   return found;
 }
 
-/** A failed `test` of a JSON patch comes as 422, a wrong uid or resourceVersion as 409: both mean an old cache. */
+/** A failed `test` of a JSON patch is answered with 422, a wrong uid or resourceVersion with 409: both mean an old cache. */
 const outdatedOr = (error: unknown): unknown =>
   isConflict(error) || isInvalid(error) ? new Outdated((error as Error).message, { cause: error }) : error;
 
-/** As many at a time as told. What is merely outdated stops nobody else; any other failure begins nothing new. */
+/**
+ * Runs `work` for at most `atATime` items concurrently. After an Outdated error the others continue; after any other,
+ * no new item begins.
+ */
 async function forEachOf<T>(
   items: readonly T[],
   atATime: number,

@@ -7,14 +7,14 @@ import { countingObserver, measured } from './measured.ts';
 import { WriteMemory, SOON_MS, urgencyOf } from './write-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
 
-/** An outdated cache is logged as an error only once the next retry is this far away (ms), after several in a row. */
+/** An outdated cache is logged as an error only when the next retry is this far away (ms), after several in a row. */
 const TELL_AFTER_MS = 1_000;
 
 /** Judges every gang, and writes its references, its status and its Pods' gates. */
 export const gangs: ControllerFactory = (shared) => {
   const { client, registry, settings, recorder, log, metrics, now, watch, backends, backendMetrics } = shared;
   const { selectors, concurrentSyncs } = settings;
-  // Each term as leader begins with a new one.
+  // Replaced at the beginning of each term as leader.
   let memory = new WriteMemory();
   const controller = new KeyedController({
     name: 'gangs',

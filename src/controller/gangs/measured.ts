@@ -8,8 +8,8 @@ import type { ReconcileObserver } from './reconcile-pod-gang.ts';
 import type { Reconcile } from '../../kube/loop/keyed-controller.ts';
 
 /**
- * Counts what one leader sees and does.
- * @param enabled the backends that are: a gang may name any
+ * Returns the observer that counts one leader's actions.
+ * @param enabled the enabled backends; a gang may name any other, which is not counted
  */
 export function countingObserver(
   metrics: LoopMetrics,
@@ -47,14 +47,18 @@ export const measured =
     }
   };
 
-/** How long gangs take from complete to released, as the caches show it: with every watch and queue in between. */
+/**
+ * Measures how long gangs take from complete to released as the caches show it, including all watches and queues in
+ * between.
+ */
 export class ReleaseTimer {
-  /** Complete gangs that have a gate left, and since when. */
+  /** Since when each complete gang has been waiting for its gates to come off. */
   readonly #since = new Map<string, number>();
 
   /**
-   * Takes what is known of a gang now. One whose Pods wait for a base gang is left out: its time says nothing about the loop.
-   * @returns milliseconds, where its last gate is off now
+   * Takes the current state of a gang. Gangs that wait for a base gang are excluded: their time says nothing about the
+   * loop.
+   * @returns the milliseconds since the gang was complete, when its last gate is off now
    */
   observe(key: string, state: GangState, { summary }: GangPlan): number | undefined {
     const groups = summary?.groups ?? [];

@@ -18,24 +18,27 @@ import type { BackendsView } from '../watch/shared.ts';
 import type { GangView } from '../watch/gang-view.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 
-/** Judge again after this long (ms) where our caches are behind what we know: their news should come by itself. */
+/**
+ * Delay (ms) until a gang is judged again when the caches lag behind this process's own writes; events usually come
+ * earlier.
+ */
 const BEHIND_MS = 1_000;
 
-/** For metrics; none of it may throw. */
+/** Reports reconciliations to the metrics; must not throw. */
 export interface ReconcileObserver {
-  /** At every judgement: what is known of the gang, and what is to be done. */
+  /** Called with the state and the plan of every judgement. */
   planned?(key: string, state: GangState, todo: GangPlan): void;
-  /** A gate is off, or its Pod is gone. */
+  /** Called when a gate is off, or its Pod is gone. */
   ungated?(ungate: Ungate): void;
-  /** The gang was marked Initialized. */
+  /** Called when the gang was marked Initialized. */
   initialized?(): void;
-  /** The status of a backend's gang was written, or could not be. That somebody else wrote first is neither. */
+  /** Called when the status of a backend's gang was written or failed to be; not when another writer was first. */
   statusWritten?(backend: string, ok: boolean, seconds: number): void;
 }
 
 export interface ReconcilerOptions {
   readonly view: GangView;
-  /** Whether all caches were listed once: nothing is written before. */
+  /** Whether all caches were listed once; nothing is written before. */
   readonly synced: () => boolean;
   readonly registry: BackendRegistry;
   readonly backends?: BackendsView;
@@ -45,17 +48,16 @@ export interface ReconcilerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly observer?: ReconcileObserver;
-  /** Of one term as leader; default: a new one. */
+  /** The memory of one term as leader; default: a new one. */
   readonly memory?: WriteMemory;
 }
 
-/** The most writes of a PodGang in one go: references, then Initialized; a further one for what came in between. */
+/** The most writes of a PodGang in one reconciliation: references, Initialized, and one for changes in between. */
 const MAX_WRITES = 3;
 
 /**
- * Judges one gang and does what the plan says. Where that was a write of the PodGang itself, the answer to it is the next
- * observation: the gang is judged again by it at once, which spares waiting for the watch, and the read that has to come
- * before gates come off.
+ * Judges one gang and carries out its plan. After a write of the PodGang, the gang is judged again at once by the API
+ * server's answer. This saves waiting for the watch, and saves the read that has to precede the removal of gates.
  */
 export function podGangReconciler(options: ReconcilerOptions): Reconcile {
   const { memory = new WriteMemory() } = options;
@@ -86,7 +88,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
   };
 }
 
-/** A gang as it was answered to a write, and the Pods that were known before that. */
+/** The gang as the API server answered a write, and the Pods that were cached before the write. */
 interface Answered {
   readonly gang: GangRecord;
   readonly seen: readonly PodRecord[];
@@ -94,7 +96,7 @@ interface Answered {
 
 interface CarriedOut {
   readonly result: ReconcileResult | undefined;
-  /** The gang after a write of ours, where it is to be judged again by that. */
+  /** The gang after Muster's write, when it has to be judged again. */
   readonly wrote: GangRecord | undefined;
 }
 
@@ -104,8 +106,8 @@ interface WriteContext extends Omit<ReconcilerOptions, 'writer'> {
 }
 
 /**
- * One judgement, and what it asks for. The gang's write and the gates go side by side, since neither rests on the other:
- * the plan judged both by what was observed.
+ * Judges the gang once and carries out the plan. The gang's write and the removal of gates run concurrently, since
+ * neither depends on the other: the plan is based on the observed state for both.
  */
 async function carryOut(
   key: string,
@@ -151,12 +153,12 @@ async function carryOut(
   const again = written.value === 'outdated' || !released.value ? BEHIND_MS : Infinity;
   const wait = Math.min(again, todo.recheckAfterMs ?? Infinity);
   const result = wait === Infinity ? undefined : { requeueAfterMs: wait };
-  // Gates take their time: after them the watches know more than the answer to a write that was sent before.
+  // Removing gates takes time: after it the watches know more than the answer to a write that was sent before.
   const wrote = typeof written.value === 'object' && due.length === 0 ? written.value : undefined;
   return { result, wrote };
 }
 
-/** Whether all these Pods were known before the gang was answered: only then does that confirm anything about them. */
+/** Whether all these Pods were cached before the gang was answered: otherwise the answer confirms nothing about them. */
 function saw(answer: Answered | undefined, ungates: readonly Ungate[]): answer is Answered {
   if (answer === undefined) return false;
   const seen = new Set(answer.seen.map(({ uid }) => uid));
@@ -164,9 +166,9 @@ function saw(answer: Answered | undefined, ungates: readonly Ungate[]): answer i
 }
 
 /**
- * At most one write: the plan has either references or a status.
- * @returns the gang after it, where it changed; `outdated` where nothing was written because what is known of the Pods is
- *   old
+ * Makes at most one write: a plan has either references or a status.
+ * @returns the gang after the write, if it changed; `outdated` when nothing was written because the cached Pods are
+ *   outdated
  */
 async function writeGang(
   name: GangName,
@@ -205,7 +207,7 @@ async function writeGang(
   return answered;
 }
 
-/** Writes a status, and has it counted. */
+/** Writes a status and reports the result to the observer. */
 async function told<T>(write: () => Promise<T>, backend: string, observer?: ReconcileObserver): Promise<T> {
   const since = performance.now();
   const count = (ok: boolean): void =>
@@ -220,7 +222,7 @@ async function told<T>(write: () => Promise<T>, backend: string, observer?: Reco
   }
 }
 
-/** Whether the API server still has a Pod as a member whose name this write takes out. */
+/** Whether a Pod whose reference this write would remove still exists in the API server as a member. */
 async function isOutdated(
   { gang, backend }: GangState,
   write: ReferencesWrite,

@@ -18,11 +18,11 @@ export interface StateContext {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly lastStatusWrite?: number | undefined;
-  /** What the backends know of their gangs' objects; absent: what the loop has written in the gang's conditions. */
+  /** The state of the gangs' scheduler objects; absent: taken from the conditions that the loop wrote into the gang. */
   readonly backends?: BackendsView | undefined;
 }
 
-/** What is to be judged for one gang, put together from what is known. `muster status` and the loop share it. */
+/** Assembles the input of a gang's judgement from the caches. Used by `muster status` and the loop. */
 export function stateOf(namespace: string, name: string, context: StateContext): GangState {
   const { view, synced, now, lastStatusWrite } = context;
   const gang = view.gangs.get(namespace, name);
@@ -58,7 +58,7 @@ export function stateOf(namespace: string, name: string, context: StateContext):
   };
 }
 
-/** The same, with another state of the gang: newer than what the view has. */
+/** The same state with a newer version of the gang than the view has. */
 export const withGang = (state: GangState, gang: GangState['gang'], context: StateContext): GangState => {
   const record = gang === 'missing' ? undefined : gang;
   const { namespace } = state;
@@ -88,7 +88,7 @@ function notOurs(
   return message === undefined ? undefined : { movedBy: 'nobody', message };
 }
 
-/** The gang's backend as the judgement sees it. */
+/** The state of the gang's backend, as input of the judgement. */
 function backendState(
   namespace: string,
   gang: GangRecord | undefined,

@@ -2,26 +2,26 @@ import { isGated } from '../../gang/plan/census.ts';
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import type { ObjectChange } from '../../kube/loop/cache.ts';
 
-/** When a gang is to be judged for something that happened to it: at once, a moment later, or not for this alone. */
+/** When a gang has to be judged after an event: at once, a moment later, or not because of this event. */
 export type Urgency = 'now' | 'soon' | 'never';
 
 interface Remembered {
   statusWrittenAt: number | undefined;
-  /** The gang as the API server answered our last write of it, until the cache shows that, too. */
+  /** The gang as the API server answered Muster's last write, until the cache shows that version. */
   answered: GangRecord | undefined;
-  /** The resourceVersions that our writes replaced meanwhile: a cache that has one of them is behind. */
+  /** The resourceVersions that Muster's writes have replaced: a cache that shows one of them is behind. */
   replaced: readonly string[];
-  /** The resourceVersion of an answer by which the gang was judged. */
+  /** The resourceVersion of the answer by which the gang was judged. */
   judged: string | undefined;
-  /** uids of Pods whose gate we took off, until the cache shows it. */
+  /** uids of Pods whose gate Muster took off, until the cache shows it. */
   readonly released: Set<string>;
 }
 
 const NONE: readonly string[] = [];
 
 /**
- * What this leader wrote and its caches may not have seen yet. Only saves writes that would fail: everything written is
- * conditional, and with an empty memory (after a restart) all comes out the same.
+ * The writes of this leader that its caches may not show yet. It only saves writes that would fail: all writes are
+ * conditional, and with an empty memory (after a restart) the result is the same.
  */
 export class WriteMemory {
   readonly #gangs = new Map<string, Remembered>();
@@ -30,19 +30,19 @@ export class WriteMemory {
     return this.#gangs.get(key)?.statusWrittenAt;
   }
 
-  /** The newest that is known of a gang: what a cache shows, or what the API server answered to our own write after that. */
+  /** The newest known version of a gang: the cached one, or the API server's answer to a later write of Muster's. */
   newest(key: string, cached: GangRecord): GangRecord {
     const known = this.#gangs.get(key);
     return (known?.replaced.includes(cached.resourceVersion) === true ? known.answered : undefined) ?? cached;
   }
 
-  /** The gang is being judged by the answer to our last write. */
+  /** Records that the gang is being judged by the answer to Muster's last write. */
   judged(key: string): void {
     const known = this.#gangs.get(key);
     if (known !== undefined) known.judged = known.answered?.resourceVersion;
   }
 
-  /** The cache shows the gang like this from now on. @returns when it has to be judged for that */
+  /** Called when the cache shows this version of the gang. @returns when the gang has to be judged because of it */
   showsGang(key: string, { resourceVersion }: Pick<GangRecord, 'resourceVersion'>): Urgency {
     const known = this.#gangs.get(key);
     if (known?.answered === undefined) return 'now';
@@ -53,7 +53,7 @@ export class WriteMemory {
     return known.judged === resourceVersion ? 'never' : 'soon';
   }
 
-  /** The cache shows this Pod without our gate from now on. @returns when its gang has to be judged for that */
+  /** Called when the cache shows this Pod without Muster's gate. @returns when its gang has to be judged because of it */
   showsReleased(key: string, uid: string): Urgency {
     const released = this.#gangs.get(key)?.released;
     if (released?.delete(uid) !== true) return 'soon';
@@ -64,7 +64,7 @@ export class WriteMemory {
     return this.#gangs.get(key)?.released.has(uid) === true;
   }
 
-  /** @param before the resourceVersion that the write was conditional on; the same as after it where nothing changed */
+  /** @param before the resourceVersion that the write was conditional on; equal to the answer's when nothing changed */
   wrote(key: string, before: string, answered: GangRecord): void {
     if (answered.resourceVersion === before) return;
     const known = this.#of(key);
@@ -80,7 +80,7 @@ export class WriteMemory {
     this.#of(key).released.add(uid);
   }
 
-  /** Forgets what the caches show by now. @param cached the gang and its Pods, as they show them */
+  /** Forgets the writes that the caches show by now. @param cached the gang and its Pods as the caches show them */
   catchUp(key: string, { gang, pods }: Pick<GangState, 'gang' | 'pods'>): void {
     const known = this.#gangs.get(key);
     if (known === undefined) return;
@@ -113,13 +113,13 @@ export class WriteMemory {
   }
 }
 
-/** Delay (ms) of changes that nothing waits for, so that several of them are one reconciliation. */
+/** Delay (ms) for changes that nothing waits for, which combines several of them into one reconciliation. */
 export const SOON_MS = 50;
 
 /**
- * When a gang is to be judged for a change of it. Most changes are our own writes, as the watch shows them: a gang that was
- * judged by the answer already, and a gate that is off. For these nobody waits, and nothing is left to be done before the
- * last of the gates.
+ * When a gang has to be judged after a change. Most changes are Muster's own writes as the watch shows them: a gang
+ * that was already judged by the answer, or a gate that is off. These need no judgement until the gang's last gate is
+ * off.
  */
 export function urgencyOf(
   key: string,

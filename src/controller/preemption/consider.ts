@@ -12,14 +12,14 @@ import { carefulSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { readSnapshotPod } from '../../preemption/read/read-pod.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 
-/** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */
+/** The input of a plan beside the cluster: plain data, because the planner runs in another thread. */
 export interface PlanQuestion {
-  /** The PodGang as it came, and those of its Pods that wait for a node. */
+  /** The raw PodGang and its Pods that wait for a node. */
   readonly gang: JsonObject;
   readonly waiting: readonly JsonObject[];
-  /** Whether it waits for room at all. */
+  /** Whether the gang waits for capacity. */
   readonly waits: boolean;
-  /** The plan that it has; whether that is too old to be gone on with. */
+  /** The gang's current plan, and whether the plan is too old to be continued. */
   readonly plan: WrittenPlan | undefined;
   readonly late: boolean;
   readonly exemptNamespaces: readonly string[];
@@ -27,18 +27,18 @@ export interface PlanQuestion {
 }
 
 export interface Considered {
-  /** Why nothing can be planned for it; undefined where something can. */
+  /** Why no plan can be made for the gang; undefined when one can. */
   readonly obstacle: Refusal | undefined;
   readonly priority: number;
-  /** The nodes that are meant for its Pods by now, by their uids. */
+  /** The `nominatedNodeName` of the gang's waiting Pods, by their uids. */
   readonly nominated: ReadonlyMap<string, string>;
-  /** The plan that it has, with the names of its victims. */
+  /** The gang's current plan, with the names of its victims. */
   readonly known: InFlight | undefined;
-  /** undefined where there is no plan, and none can be made. */
+  /** undefined when the gang has no plan and none can be made. */
   readonly step: Pick<PreemptionStep, 'verdict' | 'inFlight' | 'evict' | 'why' | 'refusal'> | undefined;
 }
 
-/** Pure, and as long as the cluster is large. */
+/** Makes or continues a plan. A pure function; its duration grows with the size of the cluster. */
 export function consider(objects: readonly JsonObject[], question: PlanQuestion): Considered {
   const { plan, late, waits } = question;
   const gang = readGangRecord(question.gang);
@@ -85,15 +85,18 @@ export function consider(objects: readonly JsonObject[], question: PlanQuestion)
   };
 }
 
-/** Two that evict for the same gang evict twice as much, and kube-scheduler takes what one Pod alone needs. */
+/**
+ * Refuses a gang whose Pods kube-scheduler preempts for: it would evict for single Pods, and together with Muster twice
+ * as much.
+ */
 function selfish(waiting: readonly Pod[]): Refusal | undefined {
   const [pod] = waiting.filter(({ preempts }) => preempts);
   return pod && { why: 'PreemptsByItself', pod: { namespace: pod.namespace, name: pod.name } };
 }
 
-/** The gang with its waiting Pods; without any where it waits no more. */
+/** The preemptor with the gang's waiting Pods; with no Pods when none waits. */
 function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snapshot): Preemptor {
-  // Schedulers that Muster makes room for know no topology of a gang, so they will not keep one either.
+  // The schedulers that Muster preempts for ignore a gang's topology, so a plan ignores it too.
   if (waiting.length > 0) return { ...preemptorOf(waiting, snapshot, 'kep'), topology: undefined };
   const { namespace, name } = gang;
   const key = namespacedKey(namespace, name);
@@ -103,13 +106,13 @@ function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snaps
 }
 
 interface Nominated {
-  /** The objects, with these Pods on their nodes. */
+  /** The objects, with each nominated Pod on its nominated node. */
   readonly placed: readonly JsonObject[];
-  /** The snapshot of those, without the ones that are of lower priority. */
+  /** The snapshot without those nominated Pods that have a lower priority than the preemptor. */
   readonly without: (snapshot: Snapshot, preemptor: Preemptor) => Snapshot;
 }
 
-/** The node that is being cleared for a Pod of another gang, by the Pod's uid. */
+/** The nominated node of a Pod of another gang; undefined for all other objects. */
 function nominationOf(object: JsonObject, gangs: { namespace: string; name: string }): string | undefined {
   if (own(object, 'kind') !== 'Pod' || ownString(own(object, 'spec'), 'nodeName')) return undefined;
   const metadata = own(object, 'metadata');
@@ -119,7 +122,10 @@ function nominationOf(object: JsonObject, gangs: { namespace: string; name: stri
   return ours ? undefined : ownString(own(object, 'status'), 'nominatedNodeName') || undefined;
 }
 
-/** Pods that a node is being cleared for count as if they were there already; those of lower priority do not. */
+/**
+ * Treats nominated Pods of other gangs as bound to their nominated nodes, except Pods of lower priority than the
+ * preemptor.
+ */
 function withNominated(objects: readonly JsonObject[], gang: { namespace: string; name: string }): Nominated {
   const uids = new Set<string>();
   const placed = objects.map((object) => {

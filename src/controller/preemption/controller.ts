@@ -9,9 +9,9 @@ import { plannerThread } from './planner.ts';
 import { roomReconciler } from './reconcile-room.ts';
 
 /**
- * Makes room for gangs whose scheduler preempts for none: what the planner says, carried out. Where the configuration does
- * not ask for it, nothing of it is there. It has no watch of its own: the one of gangs says whom to look at, and what
- * decides is read when it is needed.
+ * Preempts for gangs whose scheduler does not preempt for gangs: carries out the planner's plans. Runs only when the
+ * configuration enables it. It has no watch of its own: the watch of gangs selects the gangs to try, and the cluster is
+ * read for each attempt.
  */
 export const preemption: ControllerFactory = (shared) => {
   const { client, settings, log, metrics, watch, now } = shared;
@@ -63,7 +63,7 @@ export const preemption: ControllerFactory = (shared) => {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** What is done, for log, metrics and Events. Of other namespaces a gang's Events tell numbers alone. */
+/** Reports preemption to log, metrics and Events. Events of a gang mention victims of other namespaces by number only. */
 function toldOf({ log, recorder }: Shared, counts: PreemptionMetrics): Omit<RoomObserver, 'planned'> {
   return {
     begun: (gang, { evict, why }) => {

@@ -11,27 +11,27 @@ import { POD_GANGS, PODS, type Target } from '../../kube/client/resources.ts';
 import type { Nomination } from '../../preemption/in-flight.ts';
 import type { Refusal } from '../../preemption/refusal.ts';
 
-/** What became of a victim: it goes, was gone already, or may not go now, and why. */
+/** The result of an eviction: the Pod is being deleted, was gone already, or was refused, with the reason. */
 export type Evicted = 'evicted' | 'gone' | { readonly refused: Refusal };
 
-/** The writes of making room. Each is conditional on what it is about, and may be repeated. */
+/** The writes of preemption. Each write is conditional on the object that was read and may be repeated. */
 export interface Evictor {
   /**
-   * Writes the plan into the gang, or takes it out.
-   * @returns the gang after that; undefined where it is not as it was read any more, or gone
+   * Writes the plan into the gang's annotation, or removes the annotation for null.
+   * @returns the gang after the write; undefined when the gang was changed since it was read, or is gone
    */
   remember(gang: GangRecord, plan: string | null): Promise<GangRecord | undefined>;
-  /** Says which node is meant for a Pod of the gang, so that no Pod of lower priority takes the place; null: none any more. */
+  /** Sets the Pod's `nominatedNodeName`, so that no Pod of lower priority takes the node; null clears it. */
   nominate(namespace: string, pod: Omit<Nomination, 'node'>, node: string | null): Promise<void>;
-  /** Tells a Pod why it has to go. */
+  /** Sets the Pod's condition that says why it is evicted. */
   mark(pod: PodToEvict, at: Date): Promise<void>;
-  /** @param dryRun only asks whether it would be let go */
+  /** @param dryRun only asks the API server whether it would allow the eviction */
   evict(pod: PodToEvict, dryRun?: boolean): Promise<Evicted>;
-  /** Whether the very Pod is still there. */
+  /** Whether the Pod with this uid still exists. */
   isThere(pod: PodToEvict): Promise<boolean>;
 }
 
-/** @param overrides whether PodDisruptionBudgets are passed over: then Pods are deleted, not evicted */
+/** @param overrides whether PodDisruptionBudgets are ignored: Pods are then deleted instead of evicted */
 export function evictorOf(client: KubeClient, signal: AbortSignal, overrides: boolean): Evictor {
   const podOf = ({ namespace, name }: PodToEvict): Target => ({ resource: PODS, namespace, name });
   const read = async (pod: PodToEvict): Promise<JsonObject | undefined> => {
@@ -77,12 +77,12 @@ export function evictorOf(client: KubeClient, signal: AbortSignal, overrides: bo
   };
 }
 
-/** A budget has nothing left, or several are for the same Pod, which the API server answers with 500. */
+/** A PodDisruptionBudget allows no eviction, or several match the Pod, which the API server answers with 500. */
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   (error.status === 429 || / more than one PodDisruptionBudget/.test(error.message));
 
-/** Not there, or not what was read: undefined. Whoever asks looks again. */
+/** Returns undefined when the object is gone or was changed since it was read; the caller reads it again. */
 async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -92,7 +92,7 @@ async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** undefined where nothing is to be written: it is on its way out, or marked. */
+/** Returns undefined when the Pod is being deleted or already has the condition. */
 function markPatch(pod: JsonObject, uid: string, at: Date): readonly PatchOperation[] | undefined {
   if (own(own(pod, 'metadata'), 'deletionTimestamp') !== undefined) return undefined;
   const conditions = ownList(own(pod, 'status'), 'conditions');

@@ -11,47 +11,47 @@ import type { GangSnapshot } from './read-cluster.ts';
 import type { GangWithPods } from './waits-for-room.ts';
 import { whyStopped, waitsForRoom } from './waits-for-room.ts';
 
-/** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */
+/** A plan that is not finished after this time (ms) evicts no further units, and a new plan may be made. */
 const LATE_MS = 10 * 60_000;
 
 export interface MakeRoomOptions {
   readonly evictor: Evictor;
-  /** The gang with its Pods as they are now; undefined where it is gone. */
+  /** Reads the gang and its Pods again; returns undefined when the gang is gone. */
   readonly again: () => Promise<GangWithPods | undefined>;
-  /** Knows the cluster that was looked at. */
+  /** Makes or continues a plan on the snapshot of the cluster that was read for this attempt. */
   readonly consider: (question: PlanQuestion) => Promise<Considered>;
   readonly exemptNamespaces: readonly string[];
   readonly overridePodDisruptionBudgets: boolean;
   readonly rate: PlanRate;
   readonly victimsPerPlan: number;
-  /** Of the gang's Pods. */
+  /** The `schedulerName` of the gang's Pods. */
   readonly schedulerName: string;
   readonly now: () => Date;
   readonly observer: RoomObserver;
 }
 
-/** For log, metrics and Events. */
+/** Reports the progress of preemption to log, metrics and Events. */
 export interface RoomObserver {
-  /** The cluster is read, and it is clear what is to be done. */
+  /** Called when the cluster was read and the next step is known. */
   planned(): void;
   begun(gang: GangRecord, step: Pick<PreemptionStep, 'evict' | 'why'>): void;
-  /** The plan is not pursued any more: it is through, or given up. */
+  /** Called when the plan is finished or given up. */
   ended(gang: GangRecord, why: string): void;
   evicted(pod: PodToEvict, gang: GangRecord, priority: number): void;
 }
 
-/** What came of a look. */
+/** The result of one attempt to preempt for a gang. */
 export interface AttemptOutcome {
   readonly result: AttemptResult;
-  /** For whoever runs the cluster. */
+  /** The reason, for cluster administrators. */
   readonly why: string;
-  /** Why no room is made, where none is: for the owner, too. */
+  /** Why Muster does not preempt for the gang; shown to the gang's owner as well. */
   readonly refusal?: Refusal;
-  /** Whether victims are on their way out: so long as one of these is there, there is nothing to look for. */
+  /** Victims that are being deleted: no new attempt is needed while one of them exists. */
   readonly leaving: readonly PodToEvict[];
-  /** Whether a plan is in flight. */
+  /** Whether the gang has a plan that is not finished. */
   readonly pending: boolean;
-  /** That plan, where this look has written it. */
+  /** That plan, if this attempt wrote it. */
   readonly plan?: string;
 }
 
@@ -70,8 +70,8 @@ const refused = (
 ): AttemptOutcome => outcome(result, refusalText(refusal, 'operator'), { ...more, refusal });
 
 /**
- * One look at a gang and the next step for it. Before the first victim of a plan goes, the plan stands in the gang; so
- * whoever comes after a crash goes on with it, and of two that begin one alone is let.
+ * Makes one attempt: takes the next step for a gang. The plan is written into the gang before its first victim is
+ * evicted, so that a new leader continues it after a crash, and only one of two concurrent leaders can begin a plan.
  */
 export async function makeRoom(look: GangSnapshot, options: MakeRoomOptions): Promise<AttemptOutcome> {
   const { gang, pods, whole } = look;
@@ -89,7 +89,7 @@ export async function makeRoom(look: GangSnapshot, options: MakeRoomOptions): Pr
   if (step === undefined) return obstacle ? refused('blocked', obstacle) : outcome('waits', LATE);
   if (plan === undefined || known === undefined) return begin(gang, step, considered, options);
   if (step.verdict === 'Preempts' || step.inFlight === undefined) {
-    // What would be begun now is another plan: not before this one is forgotten, and in a look of its own.
+    // A new plan may begin only after this one was removed from the gang, and in a separate attempt.
     if ((await evictor.remember(gang, null)) === undefined)
       return outcome('waits', CHANGED, { pending: true });
     if (step.verdict !== 'Fits') await nominate(known, gang, evictor, null);
@@ -105,14 +105,14 @@ export async function makeRoom(look: GangSnapshot, options: MakeRoomOptions): Pr
     { ...considered, step },
     options,
   );
-  // One that is written here is Muster's own from now on.
+  // A plan that this process has written counts as begun by it.
   return after === text ? done : { ...done, plan: after };
 }
 
 const LATE = 'its plan was given up';
 const CHANGED = 'the gang was changed meanwhile';
 
-/** No plan is in flight. */
+/** Begins a plan for a gang that has none. */
 async function begin(
   gang: GangRecord,
   step: ThoughtOut['step'],
@@ -147,12 +147,12 @@ const RESULTS = {
   Unschedulable: 'impossible',
 } as const satisfies Record<PreemptionStep['verdict'], AttemptResult>;
 
-/** What was thought of, where something is to be done. */
+/** A considered plan with a step to carry out. */
 type ThoughtOut = Considered & { readonly step: NonNullable<Considered['step']> };
 
 /**
- * Evicts unit by unit, and looks at the gang before each: nobody goes for one that is gone, changed or has room by now. A unit
- * whose Pods may not all go is not begun, and neither is any after it.
+ * Evicts unit by unit, and reads the gang again before each, so that no Pod is evicted for a gang that is gone, was
+ * changed or fits by now. A unit whose Pods cannot all be evicted is not begun, nor is any later unit.
  */
 async function carryOut(
   { plan, written }: { readonly plan: InFlight; readonly written: string },
@@ -167,9 +167,9 @@ async function carryOut(
     await nominate({ nominations: unsaid }, gang, evictor);
   }
   const evicted: PodToEvict[] = [];
-  // The least important first: whoever is stopped half way has done the least harm.
+  // Lowest priority first: a plan that is stopped half way has then evicted the least important Pods.
   for (const unit of step.evict.toReversed()) {
-    // Units that were begun go whole, whatever became of the gang.
+    // A unit that was begun is evicted completely, whatever happened to the gang.
     const why = plan.closing ? undefined : whyStopped(gang, await again(), { plan: written, schedulerName });
     if (why !== undefined) return outcome('waits', why, { pending: true, leaving: evicted });
     const pods = podsOf(unit);
@@ -194,7 +194,7 @@ async function refusalOf(pods: readonly PodToEvict[], evictor: Evictor): Promise
   return undefined;
 }
 
-/** @param node in place of the ones of the plan */
+/** @param node replaces the nodes of the plan */
 async function nominate(
   { nominations }: Pick<InFlight, 'nominations'>,
   { namespace }: GangRecord,
@@ -204,23 +204,23 @@ async function nominate(
   for (const one of nominations) await evictor.nominate(namespace, one, node === undefined ? one.node : node);
 }
 
-/** Those that are still known by name: the others are gone. */
+/** The Pods of a victim that still have a known name; the others are gone. */
 const podsOf = ({ namespace, pods }: Victim): PodToEvict[] =>
   pods.flatMap(({ name, uid }) => (name === '' ? [] : [{ namespace, name, uid }]));
 
-/** So many plans may be begun within any minute. A new leader counts anew. */
+/** Limits how many plans begin within any minute. A new leader starts counting at zero. */
 export class PlanRate {
   readonly #perMinute: number;
   readonly #now: () => number;
   #begun: number[] = [];
 
-  /** @param now milliseconds */
+  /** @param now returns milliseconds */
   constructor(perMinute: number, now: () => number) {
     this.#perMinute = perMinute;
     this.#now = now;
   }
 
-  /** Milliseconds until one more may be begun; 0: now. */
+  /** Milliseconds until the next plan may begin; 0 when it may begin now. */
   waitMs(): number {
     const now = this.#now();
     this.#begun = this.#begun.filter((at) => now - at < MINUTE);

@@ -3,27 +3,27 @@ import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '../../json/json.ts';
 import type { Considered, PlanQuestion } from './consider.ts';
 
-/** Where it is worked out who makes room for a gang. */
+/** Computes which Pods have to be evicted for a gang. */
 export interface Planner {
-  /** More of the cluster. */
+  /** Adds objects of the cluster to the planner's input. */
   take(objects: readonly JsonObject[]): void;
-  /** Once all of it is there. */
+  /** Makes the plan; called once all objects have been added. */
   consider(question: PlanQuestion): Promise<Considered>;
   end(): Promise<void>;
 }
 
 /**
- * What a planner may take of memory (MiB): half of what this process may, which V8 works out from the container's limit. What
- * is more ends the thread, not the process.
+ * The heap limit of a planner thread (MiB): half of this process's limit, which V8 derives from the container's.
+ * Exceeding it ends the thread, not the process.
  */
 const heapMb = (): number => Math.ceil(getHeapStatistics().heap_size_limit / 2 / 2 ** 20);
-/** Objects that are handed over at once: each takes the thread of reviews some microseconds. */
+/** Objects per message to the thread: each object takes some microseconds of the thread that answers reviews. */
 const AT_ONCE = 500;
 
-/** What is sent to the thread. */
+/** A message to the planner thread. */
 export type ToThread = { readonly objects: readonly JsonObject[] } | { readonly question: PlanQuestion };
 
-/** A thread for one look: in a large cluster a plan takes seconds, and reviews must not wait for it. */
+/** Starts a thread for one plan: in a large cluster planning takes seconds, and reviews must not wait for it. */
 export function plannerThread(): Planner {
   const file = new URL(
     import.meta.url.endsWith('.ts') ? './plan-thread.ts' : './plan-thread.js',
@@ -35,7 +35,7 @@ export function plannerThread(): Planner {
     thread.once('error', reject);
     thread.once('exit', () => reject(new Error('the planner has ended without an answer')));
   });
-  // It may fail before anybody asks.
+  // The promise may reject before `consider` awaits it.
   answer.catch(() => undefined);
   const send = (message: ToThread): void => thread.postMessage(message);
   return {

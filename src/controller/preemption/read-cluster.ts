@@ -12,15 +12,15 @@ import type { GangKind } from '../../workloads/kind.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 
-/** A gang as the API server has it at one moment. */
+/** A gang and its Pods as the API server had them at one moment. */
 export interface GangSnapshot extends GangWithPods {
-  /** The same as they came: the PodGang, and those of its Pods that wait for a node. */
+  /** The same as raw objects: the PodGang, and its Pods that wait for a node. */
   readonly whole: { readonly gang: JsonObject; readonly waiting: readonly JsonObject[] };
 }
 
 /**
- * The gang and its Pods once more, without the cluster.
- * @returns undefined where it is gone, or another one has its name by now
+ * Reads the gang and its Pods, without the rest of the cluster.
+ * @returns undefined when the gang is gone or another gang has its name
  */
 export async function readGangWithPods(
   { namespace, name, uid }: Pick<GangRecord, 'namespace' | 'name' | 'uid'>,
@@ -45,10 +45,10 @@ export async function readGangWithPods(
 }
 
 /**
- * Reads all that a plan for a gang goes by.
- * @param take gets all of the cluster, trimmed, kind by kind
- * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
- * @returns undefined where the gang is gone
+ * Reads everything that a plan for a gang depends on.
+ * @param take called with the objects of the cluster, trimmed, one kind after the other
+ * @param kinds kinds of workload whose Pods may ask for a gang; default: the built-in kinds
+ * @returns undefined when the gang is gone
  */
 export async function readGangSnapshot(
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -80,13 +80,13 @@ export async function readGangSnapshot(
   };
 }
 
-/** Objects that are listed at a time. */
+/** Objects per page of a list. */
 export const PAGE = 500;
 
 /**
- * Everything of a cluster that a plan goes by, trimmed, as the API server has it now, kind by kind. Kinds that it does not
- * know are left out.
- * @param whole hears of each object as it came; of a list that begins anew it hears again
+ * Lists the objects of the cluster that a plan depends on, trimmed, one kind after the other. Kinds that the API server
+ * does not serve are skipped.
+ * @param whole called with each raw object, and again with all objects of a list that starts over
  */
 async function* objectsByKind(
   client: KubeClient,
@@ -96,7 +96,7 @@ async function* objectsByKind(
   for (const versions of SNAPSHOT_RESOURCES) yield await firstServed(client, versions, signal, whole);
 }
 
-/** The same, all at once. */
+/** Lists the objects that a plan depends on into one array. */
 export async function snapshotObjects(client: KubeClient, signal: AbortSignal): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
   for await (const objects of objectsByKind(client, signal)) for (const object of objects) all.push(object);

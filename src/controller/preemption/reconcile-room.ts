@@ -19,15 +19,15 @@ import type { Planner } from './planner.ts';
 import { waitsForRoom } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 
-/** Between two looks whether a victim is gone (ms). */
+/** Interval (ms) between checks whether a victim is gone. */
 const LEAVING_MS = 1_000;
 /**
- * After an attempt, none begins for this many times as long as it took to read and plan. So attempts take a tenth of the time
- * at most, however many gangs without room a tenant makes. Plans that this process has begun go on during that pause; plans
- * that it found in a gang wait only for others of their namespace.
+ * After an attempt, no attempt begins for this many times the duration of its reads and planning, so attempts take at
+ * most a tenth of the time however many unschedulable gangs a tenant creates. Plans that this process began are
+ * continued during the pause; plans that it found in a gang wait only for others of their namespace.
  */
 const REST = 9;
-/** The longest wait between two looks at a gang that nothing helps (ms): what could change that may be anywhere. */
+/** The longest wait (ms) between attempts for a gang that nothing helps: any change in the cluster could help it. */
 const LONGEST_MS = 5 * 60_000;
 
 export interface RoomOptions {
@@ -36,7 +36,7 @@ export interface RoomOptions {
   readonly registry: BackendRegistry;
   readonly selectors: GangSelectors;
   readonly settings: PreemptionSettings;
-  /** Workloads whose Pods may ask for a gang; absent: those that Muster knows. */
+  /** Kinds of workload whose Pods may ask for a gang; absent: the built-in kinds. */
   readonly gangKinds?: readonly GangKind[] | undefined;
   readonly rate: PlanRate;
   readonly planner: () => Planner;
@@ -48,25 +48,25 @@ export interface RoomOptions {
   };
 }
 
-/** What is remembered of a gang that has no room. A new leader begins without, and waits once more. */
+/** What is remembered of an unschedulable gang. A new leader starts without it, so the gang waits its delay once more. */
 interface Waiting {
-  /** Since when, and from when on it is looked at (ms of the clock). */
+  /** When the next attempt is due (ms of the clock). */
   due: number;
-  /** How often nothing could be done for it. */
+  /** Number of attempts in a row without success. */
   futile: number;
-  /** Victims that are on their way out. */
+  /** Victims that are being deleted. */
   leaving: readonly PodToEvict[];
-  /** Its plan, as this process wrote it. */
+  /** The gang's plan, if this process wrote it. */
   plan: string | undefined;
 }
 
-/** Of all gangs one at a time, so that no two plans count on the same room. */
+/** Reconciles one gang at a time, so that no two plans count on the same capacity. */
 export function roomReconciler(options: RoomOptions): Reconcile {
   const { view, settings, clock, client } = options;
   const waiting = new Map<string, Waiting>();
   let turn: Promise<unknown> = Promise.resolve();
   let restUntil = -Infinity;
-  /** The same, of plans that were found, by namespace. */
+  /** Like `restUntil`, for plans that were found in gangs, by namespace. */
   const foundUntil = new Map<string, number>();
 
   const attempt = async (
@@ -115,7 +115,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     return done;
   };
 
-  /** The gang of a key, where it has a plan or waits for room; undefined where nothing is to be done for it. */
+  /** The gang of a key when it has a plan or waits for capacity; undefined when preemption has nothing to do for it. */
   const candidateOf = (key: string) => {
     const { namespace, name } = splitKey(key);
     const gang = view.gangs.get(namespace, name);
@@ -159,7 +159,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     known.plan = done.plan ?? known.plan;
     known.leaving = done.leaving;
     if (done.leaving.length > 0) return again(known, LEAVING_MS, clock);
-    // One that fits and is not placed either has a scheduler that knows better.
+    // A gang that fits but is not placed has a scheduler that knows more than the plan.
     known.futile = done.pending ? 0 : known.futile + 1;
     const wait = settings.afterMs * 2 ** Math.max(0, known.futile - 1);
     return again(known, Math.min(wait, Math.max(LONGEST_MS, settings.afterMs)), clock);
@@ -176,13 +176,16 @@ const again = (known: Waiting, ms: number, clock: Clock): ReconcileResult => {
   return { requeueAfterMs: ms };
 };
 
-/** From the first on that is still there: those before it are gone for good. */
+/** The remaining victims from the first one that still exists; victims before it are gone for good. */
 async function stillThere(leaving: readonly PodToEvict[], evictor: Evictor): Promise<readonly PodToEvict[]> {
   for (const [index, pod] of leaving.entries()) if (await evictor.isThere(pod)) return leaving.slice(index);
   return [];
 }
 
-/** The scheduler of a gang that room may be made for; undefined where its scheduler does it, or it is not Muster's to do. */
+/**
+ * The scheduler of a gang that Muster preempts for; undefined when its scheduler preempts itself or Muster does not
+ * serve the gang.
+ */
 function schedulerFor(
   gang: GangRecord,
   { view, registry, selectors, settings }: RoomOptions,

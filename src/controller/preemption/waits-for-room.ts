@@ -12,21 +12,21 @@ import {
 /** A gang with its Pods. */
 export interface GangWithPods {
   readonly gang: GangRecord;
-  /** All that name it. */
+  /** All Pods that name the gang. */
   readonly pods: readonly PodRecord[];
 }
 
-/** Whether a Pod is let go and has no node. */
+/** Whether a Pod has no scheduling gates and no node. */
 export const isWaiting = (pod: PodRecord): boolean => !isBound(pod) && pod.gates.length === 0;
 
-/** Whether the scheduler has looked at it and found no node. */
+/** Whether the scheduler has marked the Pod unschedulable. */
 const isUnschedulable = ({ podScheduled }: PodRecord): boolean =>
   podScheduled?.status === 'False' && podScheduled.reason === 'Unschedulable';
 
 /**
- * Whether a gang could run if there were room: it is complete, as many of its Pods as have to start together are let go,
- * they are not all bound, and of some the scheduler says that no node takes them.
- * @param schedulerName of the gang's backend: Pods of another scheduler do not count
+ * Whether a gang waits for capacity: it is complete, as many of its Pods are released as have to start together, not
+ * all of them are bound, and the scheduler found no node for at least one.
+ * @param schedulerName of the gang's backend; Pods of other schedulers do not count
  */
 export function waitsForRoom(gang: GangRecord, pods: readonly PodRecord[], schedulerName: string): boolean {
   if (!isInitialized(gang) || gang.deletionTimestamp !== undefined) return false;
@@ -38,7 +38,7 @@ export function waitsForRoom(gang: GangRecord, pods: readonly PodRecord[], sched
   return released && !isScheduled(census) && asked.some(isUnschedulable);
 }
 
-/** What a plan was made for, of the gang itself. */
+/** The gang's own fields that a plan depends on. */
 const termsOf = ({ annotations, spec: { groups, priorityClassName } }: GangRecord): unknown => [
   priorityClassName,
   groups.map(({ name, minReplicas }) => [name, minReplicas]),
@@ -48,8 +48,8 @@ const termsOf = ({ annotations, spec: { groups, priorityClassName } }: GangRecor
 ];
 
 /**
- * Why nobody else is to go for a gang; undefined: the next unit of its plan is.
- * @param plan as it was written into the gang
+ * Returns why no further victim may be evicted for a gang; undefined when the next unit of its plan may be.
+ * @param plan the text of the plan as written into the gang
  */
 export function whyStopped(
   before: GangRecord,

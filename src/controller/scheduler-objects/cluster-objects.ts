@@ -4,10 +4,10 @@ import type { Shared } from '../watch/shared.ts';
 import { GangObjects } from './gang-objects.ts';
 
 /**
- * Lets a backend that is ready keep its objects of the cluster. What fails is told, and tried again with the backend's
+ * Lets a backend that is ready keep its cluster-wide objects. A failure is reported, and retried with the backend's
  * next probe of the cluster.
- * @param failed gets what to tell people
- * @returns whether an object was made or changed
+ * @param failed called with the message to report
+ * @returns whether an object was created or changed
  */
 export async function syncClusterObjects(
   backend: Backend,
@@ -17,7 +17,7 @@ export async function syncClusterObjects(
 ): Promise<boolean> {
   const { name } = backend;
   if (backend.syncCluster === undefined || registry.readiness(name).state !== 'ready') return false;
-  // These are seldom and few: read, never cached.
+  // These objects are few and seldom needed, so they are read instead of cached.
   const objects = new GangObjects(client, { get: () => undefined }, undefined, signal);
   let changed = false;
   const about = { backend: name, operation: 'sync_cluster' } as const;

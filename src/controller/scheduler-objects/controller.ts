@@ -18,16 +18,16 @@ import { OwnedObjects } from './owned-objects.ts';
 import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
 
-/** What runs only while this replica leads. */
+/** State of one term as leader. */
 interface Term {
   readonly publisher: BackendPublisher;
   readonly signal: AbortSignal;
 }
 
 /**
- * The backends at work. On every replica they look at the cluster, since admission goes by what they find, and their
- * objects are watched; on the one that leads they keep their objects. Each has a queue of its own, so that one that
- * hangs keeps nobody else's gangs.
+ * Runs the backends. Every replica probes the cluster, since admission uses the results, and watches the backends'
+ * objects; the leader keeps the objects up to date. Each backend has its own queue, so a backend that hangs delays no
+ * other's gangs.
  */
 class SchedulerObjects implements Controller, BackendsView {
   readonly name = 'scheduler-objects';
@@ -36,7 +36,7 @@ class SchedulerObjects implements Controller, BackendsView {
   readonly #memory = new SyncMemory();
   readonly #owned: OwnedObjects;
   readonly #probes: ProbeLoop;
-  /** One a backend, by its name. */
+  /** One controller for each backend, by backend name. */
   readonly #syncs: ReadonlyMap<string, KeyedController>;
   readonly #gone = new Map<string, Map<string, GangRecord>>();
   #term: Term | undefined;
@@ -98,14 +98,15 @@ class SchedulerObjects implements Controller, BackendsView {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const ends = now.deletionTimestamp !== old?.deletionTimestamp;
-    // Of references alone hardly anybody has to hear; labels and annotations, which some backends go by, bump no generation.
+    // References alone matter to few backends. Labels and annotations, which some backends use, do not change the
+    // generation.
     const backend = this.#backendOf(now) ?? {};
     if (old?.uid !== now.uid || ends || digestOf(old, backend) !== digestOf(now, backend)) {
       this.#enqueue(keyOf(now.namespace, now.name));
     }
   }
 
-  /** Something happened that the gang's record does not show: what was done for it is to be done again. */
+  /** Called for an event that the gang's record does not show: the gang is synced again. */
   #syncAgain(key: string): void {
     this.#memory.forget(key);
     this.#enqueue(key);
@@ -152,7 +153,7 @@ class SchedulerObjects implements Controller, BackendsView {
     for (const gang of watch.view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
     void this.#publishing('the backends', () => publisher.begin(signal));
     for (const backend of registry.backends) void this.#syncCluster(backend, this.#term);
-    // What of them breaks ends the term, too.
+    // An error in a backend's controller also ends the term.
     await Promise.race([aborted(signal), syncs]);
     this.#term = undefined;
     await syncs;
@@ -163,7 +164,7 @@ class SchedulerObjects implements Controller, BackendsView {
     return this.#shared.watch.view.gangs.get(namespace, name);
   }
 
-  /** Nothing can be made in a Namespace that is ending. */
+  /** Whether the Namespace is being deleted, so that no object can be created in it. */
   #isEnding(namespace: string): boolean {
     return this.#shared.watch.view.namespaces.get('', namespace)?.deletionTimestamp !== undefined;
   }
@@ -173,7 +174,7 @@ class SchedulerObjects implements Controller, BackendsView {
     return backendOf(gang, { view: watch.view, registry, selectors: settings.selectors });
   }
 
-  /** Has the gang's backend see to it, and those that had it before and have to clean up. */
+  /** Enqueues the gang for its backend, and for earlier backends that have to clean up. */
   #enqueue(key: string): void {
     const gang = this.#gang(key);
     if (this.#term === undefined || gang === undefined) return;
@@ -192,7 +193,7 @@ class SchedulerObjects implements Controller, BackendsView {
     this.#memory.forget(key);
     const backend = this.#backendOf(gang);
     const syncs = this.#term && backend && this.#syncs.get(backend.name);
-    // One with the finalizer has been cleaned up after, or somebody took it off to do without.
+    // With the finalizer the backend has already cleaned up, or somebody removed the finalizer to skip it.
     if (backend === undefined || syncs === undefined || cleanersOf(gang).includes(backend.name)) return;
     this.#gone.get(backend.name)?.set(key, gang);
     syncs.add(key);
@@ -217,7 +218,7 @@ class SchedulerObjects implements Controller, BackendsView {
     }
     const term = this.#term;
     if (term) void this.#publishing(name, () => term.publisher.publish(name, term.signal));
-    // What it found may change what it writes for every gang that it has.
+    // The probe's result may change the objects that the backend writes for each of its gangs.
     for (const gang of watch.view.gangs.values()) {
       if (this.#backendOf(gang) !== backend) continue;
       const key = keyOf(gang.namespace, gang.name);
@@ -226,7 +227,7 @@ class SchedulerObjects implements Controller, BackendsView {
     }
   }
 
-  /** A backend's objects of the cluster. Where one changed, what the backend can do may be more than it found. */
+  /** Keeps a backend's cluster-wide objects. A change may enable the backend to do more, so the backend is probed again. */
   async #syncCluster(backend: Backend, { publisher, signal }: Term): Promise<void> {
     const changed = await syncClusterObjects(backend, this.#shared, signal, (note) =>
       this.#publishing(backend.name, () => publisher.tell(backend.name, note, signal)),
@@ -234,7 +235,7 @@ class SchedulerObjects implements Controller, BackendsView {
     if (changed) this.#probes.soon(backend.name);
   }
 
-  /** Showing is not worth stopping anything for. */
+  /** Logs errors of publishing: they must not stop anything else. */
   async #publishing(what: string, publish: () => Promise<void>): Promise<void> {
     try {
       await publish();

@@ -11,13 +11,13 @@ import { StillThere } from '../watch/shared.ts';
 import { controllerRefOf, ownerReference, ownerReferencesOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 
-/** As much of the API server as the objects of a gang need. */
+/** The API calls that the objects of a gang need. */
 type Client = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
 
-/** What is known of objects without asking, and who hears of what is written. */
+/** The cached objects, and the wrapper that marks Muster's own writes. */
 export type KnownObjects = Pick<OwnedObjects, 'get'> & Partial<Pick<OwnedObjects, 'writing'>>;
 
-/** Writes the objects of one gang, or those of the cluster where there is no gang. */
+/** Writes the objects of one gang, or cluster-wide objects when there is no gang. */
 export class GangObjects {
   readonly #client: Client;
   readonly #known: KnownObjects;
@@ -37,7 +37,8 @@ export class GangObjects {
   }
 
   /**
-   * Creates or patches. What is known may be old, so whatever the API server contradicts is read and judged once more.
+   * Creates or patches an object. The cache may be outdated, so after a 409 or 404 the object is read and compared once
+   * more.
    * @throws MusterError BACKEND_OBJECT_FOREIGN, {@link StillThere}, ApiError
    */
   async apply(wanted: OwnedObject): Promise<Applied> {
@@ -58,8 +59,8 @@ export class GangObjects {
   }
 
   /**
-   * Deletes an object that is this gang's; what is not there, or not its own, stays as it is.
-   * @param despite finalizers that shall not keep it
+   * Deletes an object of this gang; an object that does not exist or is not the gang's is left alone.
+   * @param despite finalizers that must not keep the object
    */
   async remove(resource: Resource, name: string, despite: readonly string[] = []): Promise<void> {
     this.#signal.throwIfAborted();
@@ -80,8 +81,9 @@ export class GangObjects {
   }
 
   /**
-   * Takes these finalizers off what is on its way out, while its PodGang is there. The garbage collector deletes the objects
-   * of one that is gone, and a watch may tell of that first: those wait for the Pods that name them.
+   * Removes these finalizers from an object that is being deleted, if its PodGang still exists. When the PodGang is
+   * gone, the garbage collector deletes its objects, possibly before the watch shows that; the finalizers then wait for
+   * the Pods that name the object.
    */
   async #letGo(target: Target, uid: string | undefined, despite: readonly string[]): Promise<void> {
     const metadata = ownObject(await this.#read(target.resource, target.name), 'metadata');
@@ -109,7 +111,7 @@ export class GangObjects {
         ...(this.#gang && { ownerReferences: [ownerReference(this.#gang)] }),
       },
       ...body,
-      // An object of another build has no spec at all.
+      // An object of a kind with `body` has no spec at all.
       ...((wanted.body === undefined || Object.keys(spec).length > 0) && { spec }),
     } satisfies KubeObject;
     try {
@@ -119,9 +121,9 @@ export class GangObjects {
       return 'created';
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      // Nobody reads back what is only ever made: that takes no right to read it.
+      // Objects with `once` are only created and never read, so no right to read them is needed.
       if (wanted.once === true) return 'unchanged';
-      // Not in the cache: of another making, or ours and newer than the cache.
+      // The cache does not have the object: it is somebody else's, or Muster's and newer than the cache.
       const found = await this.#read(resource, name);
       if (found === undefined) throw error;
       return this.#update(found, wanted);
@@ -159,8 +161,8 @@ export class GangObjects {
   }
 
   /**
-   * Deletes what an earlier PodGang of this name has left: names are unique, so its owner is gone for certain. The garbage
-   * collector does so too, but takes half a minute where the definition of PodGangs is new to it.
+   * Deletes the object of an earlier PodGang of this name; names are unique, so its owner is certainly gone. The
+   * garbage collector would delete it too, but takes half a minute when the CRD of PodGangs is new to it.
    */
   async #clearAway(live: JsonObject, { resource, name, despite = [] }: OwnedObject): Promise<void> {
     const metadata = ownObject(live, 'metadata');
@@ -175,7 +177,7 @@ export class GangObjects {
           preconditions: uid === undefined ? {} : { uid },
         });
       }
-      // The new Pods may name it by now, and would keep it for ever.
+      // The new Pods may name the object already, and its finalizer would then keep it for ever.
       if (despite.length > 0) await this.#letGo(target, uid, despite);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error) && !isForbidden(error)) throw error;
@@ -188,8 +190,8 @@ export class GangObjects {
   }
 
   /**
-   * Whether the gang controls it. One that nobody controls is the gang's, too, where Muster has provably made it: somebody
-   * took the reference off, or it was left behind by an earlier gang of that name.
+   * Whether the gang controls the object. An object without a controller counts as the gang's if Muster provably made
+   * it: its owner reference was removed, or an earlier gang of that name left it behind.
    */
   #isOurs(live: JsonObject): boolean {
     const metadata = ownObject(live, 'metadata');

@@ -11,7 +11,7 @@ import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
-/** An object that some backend keeps for a gang: as the API server has it, apart from `managedFields`. */
+/** An object that a backend keeps for a gang, as the API server has it, without `managedFields`. */
 export interface OwnedRecord {
   readonly namespace: string;
   readonly name: string;
@@ -21,23 +21,23 @@ export interface OwnedRecord {
 }
 
 export interface OwnedObserver {
-  /** Something happened that a backend may have to put right: not a mere change of status. */
+  /** Called for a change that a backend may have to revert; not for a change of the status alone. */
   changed(gang: string): void;
-  /** The scheduler says something else. */
+  /** Called when the scheduler changed the status. */
   said(gang: string): void;
 }
 
 const BY_GANG = 'gang';
 
-/** A write of ours that the watch has not shown yet. */
+/** A write of Muster's that the watch has not shown yet. */
 interface Echo {
-  /** What it made of the object; undefined while the write is under way. */
+  /** The resourceVersion that the write produced; undefined while the write is in progress. */
   version: string | undefined;
-  /** What the watch showed meanwhile: gangs by the version that it showed. */
+  /** Events that arrived during the write: the affected gangs by resourceVersion. */
   readonly held: Map<string, readonly string[]>;
 }
 
-/** The kinds that backends keep, each watched from the moment on which its backend is ready. */
+/** Caches the kinds that backends keep; each kind is watched from when its backend is first ready. */
 export class OwnedObjects {
   readonly #client: KubeClient;
   readonly #observe: (resource: Resource) => ReflectorObserver;
@@ -57,7 +57,7 @@ export class OwnedObjects {
     this.#room = room;
   }
 
-  /** Begins to watch a kind, once. */
+  /** Starts the watch of a kind, once. */
   watch(resource: Resource): void {
     if (this.#kinds.has(idOf(resource))) return;
     const reflector = new Reflector<OwnedRecord>({
@@ -79,7 +79,7 @@ export class OwnedObjects {
     reflector.start();
   }
 
-  /** A gang's objects of one kind; undefined while the kind was not listed yet. */
+  /** A gang's objects of one kind; undefined while the kind has not been listed yet. */
   of(resource: Resource, namespace: string, gang: string): readonly JsonObject[] | undefined {
     const reflector = this.#kinds.get(idOf(resource));
     if (reflector?.hasSynced !== true) return undefined;
@@ -90,7 +90,7 @@ export class OwnedObjects {
     return this.#kinds.get(idOf(resource))?.store.get(namespace, name)?.object;
   }
 
-  /** The gang's objects of kinds other than these, whatever their version. */
+  /** A gang's objects of all watched kinds other than these, in any version. */
   *besides(
     kinds: readonly Resource[],
     namespace: string,
@@ -105,7 +105,10 @@ export class OwnedObjects {
     }
   }
 
-  /** Does a write of ours. What the watch shows of it is no touch of somebody's that would have to be put right. */
+  /**
+   * Performs a write of Muster's. The event that the watch shows for it is not treated as a change that has to be
+   * reverted.
+   */
   async writing(target: Target, write: () => Promise<KubeObject>): Promise<void> {
     if (!this.#kinds.has(idOf(target.resource))) return void (await write());
     const key = echoKey(target.resource, target.namespace ?? '', target.name);
@@ -120,7 +123,7 @@ export class OwnedObjects {
     }
   }
 
-  /** Whether this is the watch's account of what we wrote. While the write is under way that is not known: it is held. */
+  /** Whether an event shows Muster's own write. While the write is in progress this is not known, and the event is held. */
   #isEcho(resource: Resource, now: OwnedRecord | undefined, gangs: readonly string[]): boolean {
     if (now === undefined) return false;
     const key = echoKey(resource, now.namespace, now.name);
@@ -139,7 +142,7 @@ export class OwnedObjects {
     for (const gang of gangs) this.#observer.changed(gang);
   }
 
-  /** Resolves once the kinds were listed. @throws when stopped before, or when `signal` is aborted */
+  /** Resolves once the kinds were listed. @throws when the watch is stopped before, or when `signal` is aborted */
   async whenSynced(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     const kinds = resources.flatMap((resource) => this.#kinds.get(idOf(resource)) ?? []);
     if (kinds.every(({ hasSynced }) => hasSynced)) return;
@@ -156,7 +159,7 @@ const kindOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 const echoKey = (resource: Resource, namespace: string, name: string): string =>
   `${kindOf(resource)} ${keyOf(namespace, name)}`;
 
-/** undefined for what no PodGang controls: the label alone is anybody's to give, and such an object is none of ours. */
+/** undefined for an object that no PodGang controls: anyone may set the label, so such an object is not Muster's. */
 function readOwned(object: JsonObject): OwnedRecord | undefined {
   if (gangOf(object) === undefined) return undefined;
   const metadata = ownObject(object, 'metadata') ?? {};
@@ -170,7 +173,7 @@ function readOwned(object: JsonObject): OwnedRecord | undefined {
   };
 }
 
-/** The PodGang that controls an object, by the reference in it. */
+/** The controller reference of an object; undefined when it has none. */
 export function controllerRefOf(object: JsonObject): { kind: string; name: string; uid: string } | undefined {
   const found = ownerReferencesOf(object).find((reference) => own(reference, 'controller') === true);
   if (found === undefined) return undefined;
@@ -201,7 +204,7 @@ const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
 export const ownerReferencesOf = (live: JsonObject): readonly Json[] =>
   ownList(ownObject(live, 'metadata'), 'ownerReferences') ?? [];
 
-/** @returns the reference by which a PodGang controls an object of a scheduler */
+/** @returns the owner reference by which a PodGang controls a scheduler object */
 export const ownerReference = ({ name, uid }: Pick<GangRecord, 'name' | 'uid'>): JsonObject => ({
   apiVersion: POD_GANG_API_VERSION,
   kind: POD_GANG_KIND,

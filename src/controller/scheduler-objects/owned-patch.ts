@@ -10,19 +10,19 @@ import {
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { OwnedObject } from '../../backends/cluster.ts';
 
-/** What Muster wrote last, as JSON: tells what a backend no longer asks for from what others have added. */
+/** Muster's last write as JSON: separates fields that a backend no longer wants from fields that others have added. */
 export const ANNOTATION_APPLIED = `${MUSTER_PREFIX}applied`;
 
 type Parts = Pick<OwnedObject, 'labels' | 'annotations' | 'spec' | 'body'>;
 
-/** The record of what is being written, for {@link ANNOTATION_APPLIED}. */
+/** The value of {@link ANNOTATION_APPLIED} for an object. */
 export const recordOf = ({ labels = {}, annotations = {}, spec, body }: Parts): string =>
   JSON.stringify({ labels, annotations, spec, body });
 
 /**
- * The JSON merge patch (RFC 7386) that makes `live` what is wanted; undefined where it is already. Three ways, as kubectl
- * applies: what was applied before and is not wanted any more goes, what is wanted and differs is set, and all else,
- * defaults and other people's fields, stays.
+ * The JSON merge patch (RFC 7386) that turns `live` into `wanted`; undefined when nothing differs. A three-way merge,
+ * as in `kubectl apply`: fields that were applied before and are no longer wanted are removed, wanted fields that
+ * differ are set, and all others (defaults, fields of other writers) stay.
  */
 export function ownedPatch(live: JsonObject, wanted: OwnedObject): JsonObject | undefined {
   const metadata = ownObject(live, 'metadata');
@@ -50,10 +50,10 @@ export function ownedPatch(live: JsonObject, wanted: OwnedObject): JsonObject | 
   };
 }
 
-/** What is no backend's to write in this way: it is somebody else's, or has a way of its own. */
+/** Top-level fields that a backend may not write through `body`: others own them, or they are written separately. */
 const NO_BODY = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 
-/** @throws Error where it names what is not its to write */
+/** @throws Error when the body names a field that backends may not write */
 export function bodyOf({
   resource,
   name,
@@ -66,13 +66,13 @@ export function bodyOf({
 
 const objectAt = (value: Json | undefined, key: string): JsonObject => ownObject(value, key) ?? {};
 
-/** A record that somebody has spoilt is no record: nothing is removed on its word. */
+/** Returns the record that was applied before; an unreadable record counts as none, so nothing is removed because of it. */
 function readRecord(text: string | undefined): JsonObject | undefined {
   const value = text === undefined ? undefined : parsedJson(text);
   return isObject(value) ? value : undefined;
 }
 
-/** @returns undefined where nothing differs */
+/** @returns undefined when nothing differs */
 function mergePatch(
   before: JsonObject,
   wanted: JsonObject,
@@ -86,7 +86,7 @@ function mergePatch(
       if (inner !== undefined) patch.push([key, inner]);
       continue;
     }
-    // Inside of a list nothing can be removed by name, so a list that is wanted in another way is written whole.
+    // A merge patch cannot remove items of a list, so a list that differs is written whole.
     const changed =
       Array.isArray(value) && known !== undefined && !(covers(known, value) && covers(value, known));
     if (changed || !covers(present, value)) patch.push([key, value]);
@@ -98,7 +98,7 @@ function mergePatch(
   return patch.length === 0 ? undefined : Object.fromEntries(patch);
 }
 
-/** Whether `live` says all that `wanted` does; what else it says are defaults and other people's fields. */
+/** Whether `live` contains everything in `wanted`; it may contain more, such as defaults and fields of other writers. */
 function covers(live: Json | undefined, wanted: Json): boolean {
   if (Array.isArray(wanted)) {
     return (

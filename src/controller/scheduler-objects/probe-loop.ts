@@ -3,30 +3,30 @@ import type { BackendRegistry } from '../../backends/registry.ts';
 import { sleep, systemClock, type Clock } from '../../kube/client/clock.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
-/** How long a backend may take to probe the cluster. */
+/** How long (ms) a backend may take to probe the cluster. */
 const INIT_MS = 10_000;
-/** A cluster changes seldom: a CRD that is installed is found within this time, one that goes within the second. */
+/** Probe intervals (ms): a CRD that is installed is found within `failed`, one that is removed within `ready`. */
 const AGAIN_MS = { failed: 5_000, ready: 60_000 } as const;
-/** Gang Pods wait for the first look, so a cluster that did not answer it is asked soon again, and ever less often. */
+/** First retry delay (ms) after a cluster did not answer the first probe, growing with each retry: gang Pods wait for it. */
 const FIRST_AGAIN_MS = 250;
-/** How long a replica stays unready for a cluster that answers no look: from then on the other backends are served. */
+/** How long (ms) a replica stays unready while a cluster answers no probe; then it serves the other backends. */
 const FIRST_LOOK_MS = 30_000;
 
 export interface ProbeLoopOptions {
   readonly registry: BackendRegistry;
-  /** undefined where there is none. */
+  /** undefined when there is no cluster. */
   readonly cluster: (signal: AbortSignal) => ClusterProbe | undefined;
-  /** Hears of every probe, also of one that finds what was known. */
+  /** Called after every probe, including those that change nothing. */
   readonly probed: (backend: string, now: Readiness, before: Readiness, seconds: number) => void;
   readonly clock?: Clock;
 }
 
-/** Keeps what is known of every backend up to date, on every replica, since admission goes by it. */
+/** Keeps the readiness of every backend up to date, on every replica, since admission depends on it. */
 export class ProbeLoop {
   readonly #options: ProbeLoopOptions;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
-  /** Backends that wait for their next probe: what ends the wait. */
+  /** Functions that end a backend's wait for its next probe. */
   readonly #hurry = new Map<string, () => void>();
   readonly #running: Promise<void>[] = [];
   #startedAt: number | undefined;
@@ -37,8 +37,8 @@ export class ProbeLoop {
   }
 
   /**
-   * Resolves once every backend was asked once, but for those that run elsewhere: one that hangs there keeps nobody from
-   * starting. Goes on asking until {@link stop}.
+   * Resolves once every backend in this process was probed once. Backends in other processes are not waited for: one
+   * that hangs must not prevent the start. Probing continues until {@link stop}.
    */
   async start(): Promise<void> {
     this.#startedAt = this.#clock.now();
@@ -52,7 +52,7 @@ export class ProbeLoop {
     await Promise.all(firsts);
   }
 
-  /** For readiness: the backend of this process that is still to look at the cluster, and why. */
+  /** For readiness: a backend of this process that has not probed the cluster yet, and why; undefined when there is none. */
   check(): string | undefined {
     const { registry } = this.#options;
     if (this.#startedAt === undefined) return 'waiting for the backends to look at the cluster';
@@ -70,7 +70,10 @@ export class ProbeLoop {
     await Promise.all(this.#running);
   }
 
-  /** Probes a backend again at once, though not twice in a row: what changes at every probe is no reason for a hot loop. */
+  /**
+   * Probes a backend again at once, but never twice in a row: a state that changes with every probe must not cause a
+   * hot loop.
+   */
   soon(name: string): void {
     this.#hurry.get(name)?.();
   }

@@ -10,7 +10,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 
-/** One object a backend, for people: `kubectl get schedulerbackends`. */
+/** One object for each backend, shown by `kubectl get schedulerbackends`. */
 export const SCHEDULER_BACKENDS: Resource = {
   group: MUSTER_GROUP,
   version: MUSTER_VERSION,
@@ -19,7 +19,7 @@ export const SCHEDULER_BACKENDS: Resource = {
   namespaced: false,
 };
 
-/** The condition and its reasons are those of the requirements. */
+/** The condition's type and reasons are those of the scheduler backend requirements. */
 const CONDITION = 'SchedulerBackendReady';
 
 export interface PublisherOptions {
@@ -30,8 +30,8 @@ export interface PublisherOptions {
 }
 
 /**
- * Shows each backend's readiness on an object of its own. What was shown before, by whichever replica, is read first: so a
- * restart repeats no Event, and a change of the default is noticed over a restart.
+ * Publishes each backend's readiness as an object. The objects of earlier replicas are read first, so a restart repeats
+ * no Event and a changed default backend is noticed across restarts.
  */
 export class BackendPublisher {
   readonly #options: PublisherOptions;
@@ -40,7 +40,10 @@ export class BackendPublisher {
     this.#options = options;
   }
 
-  /** Once a term: what is in the cluster and not in the configuration, and whether the default is another. */
+  /**
+   * Called once per term as leader: updates the objects of all backends, marks those of backends that are no longer
+   * configured, and detects a changed default.
+   */
   async begin(signal: AbortSignal): Promise<void> {
     const { client, registry } = this.#options;
     const { items } = await client.list<JsonObject>(SCHEDULER_BACKENDS, { signal });
@@ -54,8 +57,8 @@ export class BackendPublisher {
   }
 
   /**
-   * Writes what is known of one backend now, where that differs from what is shown.
-   * @param known what is shown, where that was just read
+   * Writes the readiness of one backend if it differs from the published one.
+   * @param known the published object, if it was just read
    */
   async publish(name: string, signal: AbortSignal, known?: JsonObject): Promise<void> {
     const { registry } = this.#options;
@@ -71,7 +74,7 @@ export class BackendPublisher {
     this.#tell(object, readiness.state === 'ready' ? 'Normal' : 'Warning', shown.reason, shown.event);
   }
 
-  /** Says on the backend's object what went wrong. */
+  /** Records a Warning Event with `note` on the backend's object. */
   async tell(name: string, note: string, signal: AbortSignal): Promise<void> {
     this.#tell(await this.#object(name, signal), 'Warning', 'BackendOperationFailed', note);
   }

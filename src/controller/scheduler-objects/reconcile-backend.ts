@@ -22,9 +22,9 @@ import { controllerRefOf, type OwnedObjects } from './owned-objects.ts';
 import type { SyncMemory } from './sync-memory.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
-/** How long a backend may take for one gang. */
+/** How long (ms) a backend may take for one gang. */
 const SYNC_MS = 30_000;
-/** Tried again after this long (ms) where a predecessor's object has to go first. */
+/** Delay (ms) before the next attempt when a predecessor's object has to be deleted first. */
 const STILL_THERE_MS = 500;
 
 const WARNED: EventReason = 'BackendWarning';
@@ -35,14 +35,14 @@ export type SyncOperation = 'create' | 'update' | 'delete';
 
 export interface BackendReconcilerOptions {
   readonly backend: Backend;
-  /** Whether its last probe of the cluster found what it needs. */
+  /** Whether the backend's last probe of the cluster succeeded. */
   readonly ready: () => boolean;
-  /** What the backend keeps, as it said after its last probe. */
+  /** The kinds of object that the backend reported after its last probe. */
   readonly kinds: () => readonly Resource[];
   readonly gangOf: (key: string) => GangRecord | undefined;
-  /** Whether the gang is this backend's, and objects may be made for it. */
+  /** Whether this backend serves the gang and objects may be created for it. */
   readonly serves: (gang: GangRecord) => boolean;
-  /** Gangs that went while they were this backend's, by key; taken out once cleaned up after. */
+  /** Gangs that were deleted while this backend served them, by key; removed after the backend has cleaned up. */
   readonly gone: Map<string, GangRecord>;
   readonly view: Pick<GangView, 'pods' | 'standstill'>;
   readonly client: KubeClient;
@@ -50,22 +50,22 @@ export interface BackendReconcilerOptions {
   readonly memory: SyncMemory;
   readonly recorder: Pick<EventRecorder, 'event'>;
   readonly log: Logger;
-  /** What is kept for the gang beside the backend's objects, once those are there. */
+  /** Keeps the gang's other objects, after the backend's. */
   readonly besides?: ((context: SyncContext, gang: GangRecord) => Promise<void>) | undefined;
-  /** For the metrics. */
+  /** Reports an operation to the metrics. */
   readonly operated: (operation: SyncOperation, ok: boolean, seconds: number) => void;
-  /** A gang was synced, or could not be: it may go on, or waits for another reason than before. */
+  /** Called after a gang was synced or failed to sync: its state has to be judged again. */
   readonly synced: (key: string) => void;
   readonly clock?: Clock;
 }
 
-/** Keeps one backend's objects in step with one gang. What a backend throws, and that it hangs, is its gangs' trouble alone. */
+/** Keeps one backend's objects in step with one gang. An error or a hang of the backend affects only its own gangs. */
 export function backendReconciler(options: BackendReconcilerOptions): Reconcile {
   const { backend, client, memory, gone, synced, owned, log, clock = systemClock } = options;
 
   const finalizer = `${CLEANUP_FINALIZER_PREFIX}${backend.name}`;
 
-  /** @throws what the backend throws, once that is told */
+  /** @throws the backend's error, after reporting it */
   const operate = async (
     operation: SyncOperation,
     key: string,
@@ -95,7 +95,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     }
   };
 
-  /** The gang's finalizers become these, where they still are what was seen. One that is gone has none to write. */
+  /** Sets the gang's finalizers if the gang was not changed since it was read. A gang that is gone is skipped. */
   const setFinalizers = async (
     { namespace, name, resourceVersion }: GangRecord,
     finalizers: readonly string[],
@@ -110,7 +110,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     }
   };
 
-  /** What is left of a backend that had the gang before. Only of kinds that are watched, so of backends that are enabled. */
+  /** Removes the objects of the gang's earlier backend. Only watched kinds are found, so only those of enabled backends. */
   const removeFormer = async (gang: GangRecord, signal: AbortSignal): Promise<void> => {
     const objects = new GangObjects(client, owned, gang, signal);
     for (const { resource, name, object } of owned.besides(options.kinds(), gang.namespace, gang.name)) {
@@ -169,20 +169,20 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
   };
 }
 
-/** The backends that clean up before the gang can go, by its finalizers. */
+/** The backends that have to clean up before the gang can be deleted, from its finalizers. */
 export const cleanersOf = ({ finalizers = [] }: GangRecord): readonly string[] =>
   finalizers.flatMap((name) =>
     name.startsWith(CLEANUP_FINALIZER_PREFIX) ? name.slice(CLEANUP_FINALIZER_PREFIX.length) : [],
   );
 
-/** Tells that a gang cannot go, as nobody is there to clean up after it. */
+/** Records an Event that the gang's deletion is blocked because the backend that has to clean up is not enabled. */
 export function tellBlocked(recorder: Pick<EventRecorder, 'event'>, gang: GangRecord, backend: string): void {
   const ways = `enable it, or take the finalizer ${CLEANUP_FINALIZER_PREFIX}${backend} off`;
   const note = `the backend ${backend} cleans up before this PodGang can go, and is not enabled: ${ways}`;
   recorder.event(regarding(gang), { type: 'Warning', reason: BLOCKED, note });
 }
 
-/** An object that is in the way stays until somebody does something about it: so that is said, too. */
+/** The message of an error; a foreign object stays in the way until somebody acts, so its message includes the fix. */
 const wordsOf = (error: unknown): string =>
   error instanceof MusterError && error.code === 'BACKEND_OBJECT_FOREIGN'
     ? `${error.message}: ${error.fix}`
@@ -206,7 +206,7 @@ function contextFor(
   };
 }
 
-/** A write that lost against somebody else's is tried again and no news. The words are those of the requirements. */
+/** Reports a failed operation in the words of the requirements. A write that lost against another is retried unreported. */
 function tell(
   { backend, recorder, log }: BackendReconcilerOptions,
   operation: SyncOperation,

@@ -7,34 +7,37 @@ import { keyOf, type ObjectChange } from '../../kube/loop/cache.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OwnedObjects } from './owned-objects.ts';
 
-/** As much of a backend as what it goes by. */
+/** The fields of a backend that decide when a gang has to be synced. */
 type By = Pick<Backend, 'name' | 'followsReferences'>;
 
 interface Synced {
   readonly uid: string;
   readonly backend: string;
   readonly digest: string;
-  /** Why it did not work out; undefined where it did. */
+  /** Why the sync failed; undefined when it succeeded. */
   readonly failure: string | undefined;
 }
 
-/** Whether a gang's objects are as its backend wants them, by what this process has done itself. */
+/** Whether a gang's objects match what its backend wants, judged by this process's own syncs. */
 export type SyncResult =
   { readonly done: true } | { readonly done: false; readonly failure: string | undefined };
 
 const NOT_YET: SyncResult = { done: false, failure: undefined };
 
-/** What became of `syncPodGang`, gang by gang. Begins empty: after a restart every gang is synced once. */
+/** The result of `syncPodGang` for each gang. Starts empty: after a restart every gang is synced once. */
 export class SyncMemory {
   readonly #gangs = new Map<string, Synced>();
-  /** Gangs that are being synced and were not forgotten since. */
+  /** Gangs whose sync is in progress and that were not forgotten since it began. */
   readonly #begun = new Set<string>();
 
   begin(key: string): void {
     this.#begun.add(key);
   }
 
-  /** What has become of what was begun. Where the gang was forgotten meanwhile a success says nothing: it is done again. */
+  /**
+   * Records the result of a sync. If the gang was forgotten meanwhile, a success is discarded and the gang is synced
+   * again.
+   */
   record(key: string, gang: GangRecord, backend: By, failure?: string): void {
     const current = this.#begun.delete(key);
     const { name } = backend;
@@ -49,7 +52,7 @@ export class SyncMemory {
     return found.digest === digestOf(gang, backend) ? { done: true } : NOT_YET;
   }
 
-  /** Somebody touched the gang's objects, or the gang is gone. */
+  /** Called when the gang's objects were changed by others, or when the gang is gone. */
   forget(key: string): void {
     this.#gangs.delete(key);
     this.#begun.delete(key);
@@ -61,10 +64,13 @@ export class SyncMemory {
   }
 }
 
-/** By whether it is with the references. */
+/** Cached digests, by whether they include the Pod references. */
 const digests = { true: new WeakMap<PodGang, string>(), false: new WeakMap<PodGang, string>() };
 
-/** All that a backend may go by: labels, annotations and the spec, the references only where it says so. */
+/**
+ * A digest of the fields that a backend depends on: labels, annotations and spec; Pod references only if it follows
+ * them.
+ */
 export function digestOf(gang: PodGang, backend: Omit<By, 'name'>): string {
   const follows = backend.followsReferences?.(gang) === true;
   const known = digests[`${follows}`];
@@ -83,7 +89,7 @@ export function digestOf(gang: PodGang, backend: Omit<By, 'name'>): string {
   return digest;
 }
 
-/** Gangs with Pods that are bound, told when the first one is and when none is any more. */
+/** Counts the bound Pods of each gang; calls back when a gang's first Pod is bound and when none is bound any more. */
 export class Bindings {
   readonly #turned: (gang: string) => void;
   readonly #counts = new Map<string, number>();
@@ -107,11 +113,11 @@ export class Bindings {
   }
 }
 
-/** The gang that has this Pod on a node. */
+/** The gang of a bound Pod. */
 const boundTo = (pod: PodRecord | undefined): string | undefined =>
   pod !== undefined && isBound(pod) && mayRun(pod) ? keyOf(pod.namespace, pod.gang) : undefined;
 
-/** The gang with one more Pod that may run, or with one less. */
+/** The gang that gained or lost a Pod that may run. */
 export function comesOrGoes({ old, new: now }: ObjectChange<PodRecord>): string | undefined {
   const counts = (pod: PodRecord | undefined): boolean => pod !== undefined && mayRun(pod);
   const pod = now ?? old;
@@ -124,7 +130,7 @@ interface Known {
   readonly synced: SyncResult;
 }
 
-/** The backend of a gang as the judgement sees it. */
+/** The state of a gang's backend, as input of the gang's judgement. */
 export function backendState(
   gang: GangRecord,
   backend: Backend,

@@ -11,20 +11,23 @@ import type { ChangeHandler } from '../../kube/loop/reflector-options.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { FleetShared } from './shared.ts';
 
-/** The bindings of both kinds, as one. */
+/** ResourceBindings and ClusterResourceBindings as one collection. */
 export interface BindingWatches<T extends Identified> {
   readonly watches: readonly Reflector<T>[];
-  /** @param key of a binding: `namespace/name`, or `name` where it has none */
+  /** @param key of a binding: `namespace/name`, or `name` of a cluster-wide one */
   readonly get: (key: string) => T | undefined;
   readonly all: () => T[];
-  /** Whether these versions are known, by the plural of the kind: what was written before them, and they themselves. */
+  /** Whether the watches have reached these resourceVersions, which are keyed by the plural of the kind. */
   readonly hasSeen: (versions: Versions) => boolean;
   readonly subscribe: (handler: ChangeHandler<T>) => void;
-  /** Hears of all bindings of a namespace, by their keys, that stands still from now on or goes on. */
+  /**
+   * Called with the keys of all bindings of a namespace when work there is suspended or resumed for lack of cache
+   * memory.
+   */
   readonly onTurn: (handler: (keys: readonly string[]) => void) => void;
 }
 
-/** @param read undefined for a binding that nobody is to know */
+/** @param read returns undefined for a binding that the cache should not keep */
 export function watchBindings<T extends Identified>(
   { client, observe, room }: Pick<FleetShared, 'client' | 'observe' | 'room'>,
   read: (object: KubeObject, resource: Resource) => T | undefined,
@@ -63,7 +66,7 @@ export function watchBindings<T extends Identified>(
   };
 }
 
-/** A binding as the API server is asked for it. */
+/** The target of API calls for a binding. */
 export const bindingTarget = ({ namespace, name }: Pick<Identified, 'namespace' | 'name'>): Target =>
   namespace === ''
     ? { resource: CLUSTER_RESOURCE_BINDINGS, name }

@@ -12,7 +12,7 @@ import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { ManagedWatch } from '../../kube/loop/watches.ts';
 
 interface ClassRecord extends PriorityClass {
-  /** Always empty: a PriorityClass is of the whole cluster. */
+  /** Always empty: PriorityClasses are cluster-wide. */
   readonly namespace: '';
   readonly uid: string;
   readonly resourceVersion: string;
@@ -20,11 +20,14 @@ interface ClassRecord extends PriorityClass {
 
 export interface ClassWatch {
   readonly classes: PriorityClasses;
-  /** Nobody waits for its first list: an account without the right works on, and says what it could not check. */
+  /**
+   * Startup does not wait for its first list: an account without the right continues and reports what it could not
+   * check.
+   */
   readonly watch: ManagedWatch;
 }
 
-/** Keeps the PriorityClasses of the cluster in memory: some dozens, of which four values each are kept. */
+/** Caches the PriorityClasses of the cluster: a few dozen, with four fields each. */
 export function watchPriorityClasses(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,

@@ -10,9 +10,9 @@ import { readPodRecord } from '../../gang/read-records.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { storedOriginOf } from '../../workloads/pod-origin.ts';
 
-/** Pods by the gang that they claim. */
+/** Index of Pods by their gang. */
 export const BY_GANG = 'gang';
-/** Pods by the gang that has to be scheduled before theirs. */
+/** Index of Pods by their base gang, which has to be scheduled first. */
 export const BY_BASE_GANG = 'base-gang';
 
 export const POD_INDEXERS: Readonly<Record<string, Indexer<PodRecord>>> = {
@@ -20,16 +20,19 @@ export const POD_INDEXERS: Readonly<Record<string, Indexer<PodRecord>>> = {
   [BY_BASE_GANG]: (pod) => (pod.baseGang === undefined ? undefined : keyOf(pod.namespace, pod.baseGang)),
 };
 
-/** Everything that is known of gangs; Pods are indexed by {@link POD_INDEXERS}. */
+/** The caches of gangs and their Pods; Pods are indexed by {@link POD_INDEXERS}. */
 export interface GangView {
   readonly pods: Store<PodRecord>;
   readonly gangs: Store<GangRecord>;
   readonly namespaces: Store<NamespaceRecord>;
-  /** Why nothing may be done in a namespace, since not all of it is known. Absent: all of every one is. */
+  /**
+   * Returns why work in a namespace is suspended because its cache is incomplete; undefined when it is complete.
+   * Absent: all are.
+   */
   readonly standstill?: (namespace: string) => string | undefined;
 }
 
-/** What decides which backend a gang is of. */
+/** What selects the backend of a gang. */
 export interface BackendContext {
   readonly view: Pick<GangView, 'namespaces'>;
   readonly registry: BackendRegistry;
@@ -39,7 +42,7 @@ export interface BackendContext {
 export const annotationOf = (view: BackendContext['view'], namespace: string): string | undefined =>
   view.namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME);
 
-/** The backend of a gang that is Muster's or Grove's; undefined where none serves it, or it was not selected. */
+/** Returns the gang's backend; undefined when no backend serves it, or when the selectors exclude a gang not of Grove's. */
 export function backendOf(
   gang: GangRecord,
   { view, registry, selectors }: BackendContext,
@@ -57,19 +60,19 @@ export function backendOf(
   return selection.fault === undefined ? selection.resolved.backend : undefined;
 }
 
-/** A Pod as it came from the API server, with the workload by which it is of its gang. */
+/** A Pod from the API server as a record, with the workload that makes it a member of its gang. */
 export const readMemberPod = (pod: JsonObject, kinds?: readonly GangKind[]): PodRecord => ({
   ...readPodRecord(pod),
   origin: storedOriginOf(pod, kinds),
 });
 
 /**
- * So many groups count as one gang: a choice, of the size that hardly any gang has. The time of a judgement grows with the
- * groups, and five gangs of 1,500 at work in one namespace would have the thread to themselves.
+ * This many groups count as one gang in the work queue. Few gangs are larger. Judging a gang takes time in proportion
+ * to its groups, and five gangs of 1,500 groups in one namespace would occupy the thread.
  */
 const GROUPS = 250;
 
-/** As how many gangs one counts among those of its namespace that are worked on. */
+/** Returns how many keys a gang counts as against its namespace's share of the work queue. */
 export const weightIn =
   ({ gangs }: { readonly gangs: Pick<GangView['gangs'], 'get'> }) =>
   (key: string): number => {

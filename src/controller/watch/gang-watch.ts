@@ -13,30 +13,30 @@ import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
 
-/** @param change what happened, where it was to the gang itself or to one of its Pods */
+/** @param change the event, when it was one of the gang or of one of its Pods */
 export type TouchHandler = (key: string, change?: ObjectChange<GangRecord> | ObjectChange<PodRecord>) => void;
 
-/** What happens to gangs and to Pods that claim one. */
+/** Events of PodGangs and of the Pods that name one. */
 export interface GangWatch {
   readonly view: GangView;
-  /** For whoever starts and stops them, and waits for their first lists. */
+  /** For the manager, which starts them, stops them and waits for their first lists. */
   readonly watches: Watches;
-  /** Hears of a gang, as `namespace/name`, as often as something happens that may change what is to be done for it. */
+  /** Called with the key (`namespace/name`) of a gang at every event that may change what has to be done for it. */
   onTouch(handler: TouchHandler): void;
-  /** Tells all who listen that something happened to a gang which no watch shows. */
+  /** Calls the handlers of `onTouch` for a change that no watch shows. */
   touch(key: string): void;
-  /** What happens to the PodGangs themselves; those that are there come as added at once. */
+  /** Called for changes of PodGangs; existing PodGangs are passed as added on subscription. */
   onGang(handler: (change: ObjectChange<GangRecord>) => void): void;
   onPod(handler: (change: ObjectChange<PodRecord>) => void): void;
-  /** Hears of a gang whose Namespace changed in what decides about it. */
+  /** Called with the key of a gang whose Namespace changed in a field that selects its backend. */
   onPlace(handler: (key: string) => void): void;
-  /** Every gang there is, and every one that some Pod claims. */
+  /** Keys of all PodGangs and of all gangs that a Pod names. */
   keys(): Iterable<string>;
 }
 
 /**
- * @param given of one namespace only, default: all; the Namespaces, for whom may not watch them, default: watched, too;
- *   workloads whose Pods may ask for a gang, default: those that Muster knows
+ * @param given namespace to restrict the watches to (default: all); the Namespaces, for an account that may not watch
+ *   them (default: watched too); kinds of workload whose Pods may ask for a gang (default: the built-in kinds)
  */
 export function watchGangs(
   client: KubeClient,
@@ -72,7 +72,7 @@ export function watchGangs(
     room,
     observer: observe(POD_GANGS),
   });
-  // Whole objects: a Namespace is little more than its metadata.
+  // Namespaces are cached whole: they hold little beside their metadata.
   const namespaces =
     known === undefined
       ? new Reflector<NamespaceRecord>({
@@ -124,7 +124,7 @@ export function watchGangs(
   });
   if (namespaces instanceof Reflector) {
     namespaces.subscribe((change) => {
-      // Before that nobody judges gangs, and whoever begins to judges all.
+      // Before the first list no gang has been judged, and the first pass judges them all.
       if (!namespaces.hasSynced || !countsForGangs(change)) return;
       placeChanged((change.new ?? change.old).name);
     });
@@ -150,13 +150,13 @@ export function watchGangs(
   };
 }
 
-/** Whether a gang that waits for this Pod's gang may go on or has to wait again. */
+/** Whether a gang that depends on this Pod's gang may have to proceed or wait again. */
 const countsForDependents = ({ old, new: now }: ObjectChange<PodRecord>): boolean =>
   old?.nodeName !== now?.nodeName ||
   old?.phase !== now?.phase ||
   old?.deletionTimestamp !== now?.deletionTimestamp;
 
-/** Whether something changed of a Namespace that decides about its gangs; its status does not. */
+/** Whether a field of the Namespace changed that decides about its gangs; its status does not. */
 const countsForGangs = ({ old, new: now }: ObjectChange<NamespaceRecord>): boolean =>
   old === undefined ||
   now === undefined ||
@@ -167,18 +167,18 @@ const countsForGangs = ({ old, new: now }: ObjectChange<NamespaceRecord>): boole
 const sameEntries = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
   a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
 
-/** The raw object; its declared type only lists the fields that clients use. */
+/** The raw object: its declared type lists only the fields that clients use. */
 const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;
 
-/** More different values of a kind than this are forgotten: what comes later is shared only among itself. */
+/** The table of a field is cleared beyond this many values; later values are shared among themselves only. */
 const MAX_VALUES = 16_384;
-/** Longer ones are seldom the same; remembered, they would stay when their Pods are long gone. */
+/** Longer texts are not shared: they seldom repeat, and the table would keep them after their Pods are gone. */
 const MAX_LENGTH = 512;
 
 /**
- * Makes equal parts of Pod records the same part. Whoever parses JSON gets a new text each time, and of 20,000 Pods
- * each would keep its own "Scheduling is blocked …", the name of its gang and of its node, and a list with our gate:
- * a quarter of what the cache takes. Only for records that nobody changes.
+ * Replaces equal values in Pod records by one shared value. JSON.parse allocates a new string each time, so 20,000 Pods
+ * would each hold a copy of "Scheduling is blocked …", of their gang's and node's names and of a list with Muster's
+ * gate: a quarter of the cache. Only for records that are never modified.
  */
 export class SharedValues {
   readonly #texts = new Map<string, string>();
@@ -198,7 +198,7 @@ export class SharedValues {
       group: this.#text(record.group),
       baseGang: this.#optional(baseGang),
       nodeName: this.#text(record.nodeName),
-      // No conditional spreads: they would make each record a dictionary, of twice the size.
+      // Conditional spreads would turn each record into a dictionary-mode object of twice the size.
       nativeGang: this.#optional(nativeGang),
       schedulerName: this.#optional(schedulerName),
       priorityClassName: this.#optional(priorityClassName),

@@ -24,7 +24,10 @@ import type { PolicyWatch } from './policy-watch.ts';
 import { StillThere, type GangPreparation } from './shared.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 
-/** How long (ms) one that runs elsewhere may take for the objects of a gang; it has a bound of its own besides. */
+/**
+ * How long (ms) a preparer in another process may take for the objects of a gang; the process has a timeout of its own
+ * too.
+ */
 const ANSWER_MS = 10_000;
 
 const core = (kind: string, plural: string): Resource => ({
@@ -40,10 +43,13 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   Service: core('Service', 'services'),
 };
 
-/** How long (ms) from its creation on a gang takes for granted that a Secret of its name may be of an earlier one. */
+/** For this long (ms) after a gang's creation, an existing Secret of its name is assumed to belong to an earlier gang. */
 const PREDECESSOR_MS = 60_000;
 
-/** Keeps ConfigMap, Secret and Service of gangs with an HPCPolicy, and holds those whose Pods are not as it asks. */
+/**
+ * Keeps ConfigMap, Secret and Service of gangs with an HPCPolicy, and holds gangs whose Pods do not match their
+ * HPCPolicy.
+ */
 export class HpcObjects implements GangPreparation {
   readonly #policies: HpcPolicies;
   readonly #watch: GangWatch;
@@ -52,7 +58,7 @@ export class HpcObjects implements GangPreparation {
   readonly #now: () => number;
 
   /**
-   * @param others what a policy may ask for beside what comes with Muster
+   * @param others preparers that a policy may name in addition to the built-in ones
    * @param now wall clock, in ms
    */
   constructor(
@@ -75,7 +81,7 @@ export class HpcObjects implements GangPreparation {
         for (const gang of gangsUnder(name)) changed(gang);
       });
     }
-    // The first Pod, and the last that goes, may tell another domain than was taken for granted, or free its settings.
+    // The first and the last Pod of a gang may show another subdomain than assumed, or allow its settings to change.
     watch.onPod(({ old, new: pod }) => {
       if (domainOf(old) === domainOf(pod) && (old && runningMark(old)) === (pod && runningMark(pod))) return;
       const { namespace, gang } = pod ?? old;
@@ -87,11 +93,11 @@ export class HpcObjects implements GangPreparation {
     this.#handlers.push(handler);
   }
 
-  /** A Pod that has been let go is as it is: its policy stays as it was, or was changed past the webhook. */
+  /** Pods that were released are not checked: their policy did not change, or it was changed around the webhook. */
   waitOf(gang: GangRecord): string | undefined {
     const found = policyOfGang(gang, this.#policies);
     if (found === undefined || 'rule' in found) return found?.message;
-    // Nobody could say whether a further Pod of it can be prepared.
+    // Without the preparer, nobody can say whether a further Pod of the gang can be prepared.
     const waits = hostedPreparerFor(found, this.#others)?.hosted.waits;
     if (waits !== undefined) return waits;
     const mark = preparedMarkOf(found);
@@ -111,7 +117,7 @@ export class HpcObjects implements GangPreparation {
     const found = policyOfGang(gang, this.#policies);
     if (found === undefined) return;
     if ('rule' in found) throw new Error(found.message);
-    // What runs reads its ConfigMap again when a container of it is restarted.
+    // A running Pod reads its ConfigMap again when one of its containers restarts.
     const replaced = settingsReplaced(gang, preparedMarkOf(found), this.#policies);
     if (replaced !== undefined) throw new Error(replaced.message);
     const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
@@ -125,7 +131,8 @@ export class HpcObjects implements GangPreparation {
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
     const objects = objectsBesidePods(gang, found, given, others).map(ownedOf);
     const read = objects.filter(({ once }) => once !== true);
-    // What is never read goes first: whether the rest is there tells whether this was made.
+    // Secrets are never read, and are created first: whether the gang's other objects exist shows whether Muster made
+    // the Secret.
     for (const secret of objects.filter(({ once }) => once === true)) {
       const applied = await context.apply(secret).catch((error: unknown) => {
         throw secretAnswer(error, secret.name);
@@ -137,8 +144,9 @@ export class HpcObjects implements GangPreparation {
   }
 
   /**
-   * Whether a Secret that is there is this gang's, which nobody reads. It is if others of its objects are: they are made after
-   * it. One of an earlier gang of that name goes by itself, and has gone after a while.
+   * Returns whether an existing Secret, which Muster may not read, belongs to this gang. It does if other objects of
+   * the gang exist, since these are created after it. The Secret of an earlier gang of that name is garbage-collected
+   * after a while.
    * @throws StillThere
    */
   async #isOfGang(
@@ -159,7 +167,7 @@ export class HpcObjects implements GangPreparation {
     );
   }
 
-  /** The other preparations; one that runs elsewhere as it answers about this gang. */
+  /** Returns the other preparers; for a preparer in another process, one with its answer for this gang. */
   async #answered(
     gang: GangRecord,
     policy: HpcPolicy,
@@ -197,7 +205,10 @@ function ownedOf(object: JsonObject): OwnedObject {
   return { resource, name, labels, spec: ownObject(object, 'spec') ?? {}, body, ...once };
 }
 
-/** The Service of the Pods' own subdomain: without its records for Pods that are not ready yet they wait for each other. */
+/**
+ * The Service of the Pods' subdomain. Without DNS records for Pods that are not ready, the Pods would wait for each
+ * other.
+ */
 async function checkService(context: SyncContext, namespace: string, name: string): Promise<void> {
   const service = await context.read?.(`/api/v1/namespaces/${namespace}/services/${name}`);
   if (service === undefined)
@@ -210,12 +221,12 @@ async function checkService(context: SyncContext, namespace: string, name: strin
   }
 }
 
-/** A reason is one word; what is none was not written by an API server. */
+/** An API server's `reason` is one word; any other text was written by something else. */
 const REASON = /^[A-Za-z]{1,40}$/;
 
 /**
- * The API server's no to a Secret, without its words. Whoever stands on the way, a proxy or a webhook, may repeat in them
- * what was sent, and they would reach the log, an Event and `muster status`.
+ * The API server's error for a Secret without its message. A proxy or webhook on the way may repeat the Secret's
+ * content in the message, which would reach the log, an Event and `muster status`.
  */
 function secretAnswer(error: unknown, name: string): unknown {
   if (!(error instanceof ApiError)) return error;

@@ -5,7 +5,7 @@ import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
-/** Says which namespaces have no room in memory, to whoever runs Muster. Those who have gangs there see it in these. */
+/** Logs and exports which namespaces exceed the memory of the caches. Gang owners see it in their PodGangs. */
 export function reportMemoryExceeded(
   room: CacheMemory,
   log: Logger,
@@ -18,7 +18,7 @@ export function reportMemoryExceeded(
   });
 }
 
-/** A restarted API server is no news; a missing right or definition is, as it stays until somebody mends it. */
+/** A restarted API server is logged as info; a missing right or CRD as an error, since it lasts until somebody fixes it. */
 export function observerFor(resource: Resource, log: Logger, metrics: LoopMetrics): ReflectorObserver {
   const what = resource.plural;
   metrics.watches(what);

@@ -11,12 +11,15 @@ import { keyOf } from '../../kube/loop/cache.ts';
 import { within } from '../../kube/loop/deadline.ts';
 import { BY_GANG, type GangView } from './gang-view.ts';
 
-/** As long as anybody waits for a read, and how long one may take: who had to join an earlier one waits for two. */
+/**
+ * How long a caller waits, and how long one read may take (ms). A caller that joins a read that began earlier may need
+ * two reads.
+ */
 const WAIT_MS = 1_000;
 const READ_MS = 450;
-/** What is kept back of a review's deadline for its answer. */
+/** The part of a review's deadline (ms) that is reserved for sending its answer. */
 const ANSWER_MS = 50;
-/** Reads under way at once; of one Namespace fewer, so that nobody's unknown gangs take all places. */
+/** Concurrent reads in total and per Namespace: one Namespace's unknown gangs cannot use all of them. */
 const MAX_READS = 64;
 const MAX_READS_OF_NAMESPACE = 16;
 
@@ -27,7 +30,10 @@ export interface PlaceReaderOptions {
   readonly signal: AbortSignal;
 }
 
-/** What the watches know of where Pods and gangs stand; and, for what they do not know yet, the cluster itself. */
+/**
+ * Looks up the backends of Pods and gangs in the caches, and reads the cluster for objects that the caches do not have
+ * yet.
+ */
 export function placementOf({ client, view, signal }: PlaceReaderOptions): GangLookup {
   const ofGang = (namespace: string, gang: string): NamedBackend | undefined => {
     const record = view.gangs.get(namespace, gang);
@@ -59,7 +65,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): GangL
       throw error;
     }
   };
-  // By its name in a list: that is the right which the watch has as well.
+  // A list by name needs only the right that the watch has as well.
   const readNamespace = async (name: string): Promise<Found | undefined> => {
     const fieldSelector = `metadata.name=${name}`;
     const options = { fieldSelector, limit: 1, signal, timeoutMs: READ_MS, unlimited: true };
@@ -104,22 +110,22 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): GangL
   return { ofGang, ofNamespace, classOfGang, gang, hasPods, read };
 }
 
-/** What was read of a PodGang, or of a Namespace. */
+/** The result of reading a PodGang or a Namespace. */
 interface Found {
-  /** The backend that it names. */
+  /** The backend that the object names. */
   readonly named: NamedBackend;
-  /** Of a PodGang. */
+  /** Set for a PodGang only. */
   readonly priorityClass: string | null;
-  /** The PodGang, where it was one. */
+  /** The object itself, when it is a PodGang. */
   readonly gang?: PodGang;
 }
 
-/** Reads that are shared by all who ask for the same at the same time, and of which there are never too many. */
+/** Reads with a concurrency limit; callers that ask for the same object at the same time share one read. */
 class Reads {
   readonly #running = new Map<string, Promise<Found | undefined>>();
   readonly #ofNamespace = new Map<string, number>();
 
-  /** @throws Error where too many are under way; what `work` throws */
+  /** @throws Error when too many reads are in progress; any error of `work` */
   async read(
     namespace: string,
     name: string,
@@ -129,7 +135,7 @@ class Reads {
     const earlier = this.#running.get(key);
     if (earlier !== undefined) {
       const found = await earlier;
-      // One that had begun before this was asked may have looked before the object was made.
+      // A read that began before this call may have missed an object that was created in between.
       if (found !== undefined) return found;
     }
     return this.#running.get(key) ?? this.#begin(namespace, key, work);

@@ -26,13 +26,13 @@ const BY_MANAGER = 'manager';
 export interface PolicyWatch {
   readonly policies: HpcPolicies;
   readonly watch: ManagedWatch;
-  /** Gangs, by their keys, whose policy asks for this manager. */
+  /** Keys of the gangs that have an HPCPolicy with this workload manager. */
   gangsUnder(manager: string): readonly string[];
-  /** Hears of a gang whose policy came, changed or went. */
+  /** Called with the key of a gang when its HPCPolicy was added, changed or deleted. */
   onPolicy(handler: (gang: string) => void): void;
 }
 
-/** Keeps the HPCPolicies of the cluster in memory, and which gangs name each. */
+/** Caches the HPCPolicies of the cluster, indexed by the gangs that name them. */
 export function watchPolicies(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,
@@ -109,9 +109,12 @@ function named(gang: GangRecord): string | undefined {
   return policy === undefined ? undefined : keyOf(gang.namespace, policy);
 }
 
-/** By which marks the Pods of each gang run, kept with every change, since it is asked with every new Pod of theirs. */
+/**
+ * The preparation marks of each gang's running Pods, updated with every Pod change because each new Pod is checked
+ * against them.
+ */
 export class RunningMarks {
-  /** Of each gang how many Pods run by each mark. */
+  /** Number of Pods by mark, by gang. */
   readonly #counts = new Map<string, Map<string, number>>();
 
   changed({ old, new: now }: Record<'old' | 'new', PodRecord | undefined>): void {
@@ -119,7 +122,7 @@ export class RunningMarks {
     if (now !== undefined) this.#count(now, 1);
   }
 
-  /** One by which some of them run, other than this; undefined where none does. */
+  /** Returns a mark of the gang's running Pods that differs from `mark`; undefined when there is none. */
   otherThan(gang: string, mark: string): string | undefined {
     for (const other of this.#counts.get(gang)?.keys() ?? []) if (other !== mark) return other;
     return undefined;

@@ -20,9 +20,9 @@ import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 
-/** What Muster may do to make room for a gang. Durations in milliseconds. */
+/** Settings of Muster's preemption. Durations in milliseconds. */
 export interface PreemptionSettings {
-  /** Backends whose gangs it is done for; empty: all whose scheduler preempts no gangs itself. */
+  /** Backends whose gangs Muster preempts for; empty: all backends whose scheduler does not preempt for gangs itself. */
   readonly profiles: readonly string[];
   readonly afterMs: number;
   readonly overridePodDisruptionBudgets: boolean;
@@ -32,34 +32,34 @@ export interface PreemptionSettings {
 
 /** The part of the configuration that controllers read. */
 export interface ControllerSettings {
-  /** Whether HPCPolicies are watched, and what gangs with one need is kept. */
+  /** Whether HPCPolicies are watched and the objects of gangs with an HPCPolicy are kept. */
   readonly hpc?: boolean | undefined;
-  /** What an HPCPolicy may ask for beside what comes with Muster. */
+  /** Preparers that an HPCPolicy may name in addition to the built-in ones. */
   readonly preparations?: readonly PreparerFactory[] | undefined;
-  /** Absent: no room is made for anybody. */
+  /** Absent: Muster does not preempt. */
   readonly preemption?: PreemptionSettings | undefined;
   readonly concurrentSyncs: number;
-  /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
+  /** Kinds of workload whose Pods may ask for a gang. Absent: the built-in kinds. */
   readonly gangKinds?: readonly GangKind[] | undefined;
   readonly selectors: GangSelectors;
 }
 
-/** What is known of gangs' objects by whoever keeps them. */
+/** The state of gangs' scheduler objects, as the controller that keeps them knows it. */
 export interface BackendsView {
   stateOf(gang: GangRecord, backend: Backend): BackendState;
 }
 
-/** What is kept for gangs whose Pods an HPCPolicy prepares. */
+/** The objects of gangs whose Pods are prepared by an HPCPolicy. */
 export interface GangPreparation {
-  /** Why a gang has to wait for how its Pods are prepared; undefined where it has not. */
+  /** Returns why the gang's preparation keeps it waiting; undefined when it does not. */
   waitOf(gang: GangRecord): string | undefined;
-  /** Makes and keeps what the Pods mount. @throws where they cannot be made, with the reason */
+  /** Creates and updates the objects that the Pods mount. @throws Error with the reason when they cannot be created */
   sync(context: SyncContext, gang: GangRecord): Promise<void>;
-  /** Hears of gangs, by their keys, for which {@link sync} may have something else to do. */
+  /** Called with the key of a gang when {@link sync} may have to write something else for it. */
   onChange(handler: (key: string) => void): void;
 }
 
-/** What every controller is made from: one of everything, whoever uses it. */
+/** What every controller is constructed from; all controllers share the same instances. */
 export interface Shared {
   readonly client: KubeClient;
   readonly registry: BackendRegistry;
@@ -69,25 +69,25 @@ export interface Shared {
   readonly metrics: LoopMetrics;
   readonly backendMetrics: Pick<BackendMetrics, 'initialized' | 'operated'>;
   readonly now: () => Date;
-  /** Where Muster itself runs. */
+  /** The namespace that Muster runs in. */
   readonly ownNamespace: string;
   readonly watch: GangWatch;
-  /** What is done for gangs with an HPCPolicy; absent where that is not enabled. */
+  /** Keeps the objects of gangs with an HPCPolicy; absent when HPCPolicies are not enabled. */
   readonly hpc?: GangPreparation | undefined;
   /** The PriorityClasses of the cluster. */
   readonly classes: PriorityClasses;
-  /** What all caches may take in memory. */
+  /** The memory limits that all caches share. */
   readonly room: CacheMemory;
-  /** What a watch of a further kind tells log and metrics. */
+  /** Returns the observer that reports a watch of one more kind to log and metrics. */
   readonly observe: (resource: Resource) => ReflectorObserver;
-  /** Filled by the controller that keeps the schedulers' objects, read by the one that judges gangs. */
+  /** Set by the controller that keeps the scheduler objects, read by the controller of gangs. */
   readonly backends: BackendsBoard;
 }
 
-/** An entry of the list of controllers. undefined: the configuration does not ask for it. */
+/** Creates a controller; returns undefined when the configuration does not enable it. */
 export type ControllerFactory = (shared: Shared) => Controller | undefined;
 
-/** Where one controller tells the others what it knows of the backends' objects. */
+/** Where the controller of scheduler objects publishes their state for the other controllers. */
 export class BackendsBoard implements BackendsView {
   #source: BackendsView | undefined;
   readonly #preparation: Pick<GangPreparation, 'waitOf'> | undefined;
@@ -108,38 +108,38 @@ export class BackendsBoard implements BackendsView {
   }
 }
 
-/** An object that is in the way for now: a predecessor on its way out. */
+/** Thrown when an object's predecessor of the same name is still being deleted. */
 export class StillThere extends Error {
   override readonly name = 'StillThere';
 }
 
-/** Muster as a scheduler of Karmada's bindings. */
+/** Settings of Muster as a scheduler of Karmada's bindings. */
 export interface AssignerSettings {
-  /** Those bindings are its own whose policy names this scheduler. */
+  /** Muster places the bindings whose policy has this `schedulerName`. */
   readonly schedulerName: string;
-  /** Who is asked for room besides; absent: nobody. */
+  /** Estimators that are asked for capacity in addition to the Cluster status; absent: none. */
   readonly estimators?: EstimatorSettings | undefined;
-  /** Those that the configuration brings along included; absent: those that come with Muster. */
+  /** All strategies, including those of the configuration; absent: the built-in strategies. */
   readonly strategies?: Strategies | undefined;
 }
 
-/** Muster in front of Karmada's schedulers: who may be placed, and when. */
+/** Settings of the FleetQueues, which decide when Karmada's schedulers may place a binding. */
 export interface QueueSettings {
-  /** From this age on (ms) room is kept for a gang that is too large for what is free. */
+  /** Age (ms) from which capacity is reserved for a gang that does not fit into the free capacity. */
   readonly reserveAfterMs: number;
-  /** Workloads whose least number of Pods is known. */
+  /** Kinds of workload whose minimum number of Pods is known. */
   readonly kinds: readonly WorkloadKind[];
 }
 
-/** The part of the configuration that controllers of a fleet read. */
+/** The part of the configuration that a fleet's controllers read. */
 export interface FleetSettings {
-  /** Absent: no binding is placed. */
+  /** Absent: Muster places no bindings. */
   readonly assigner?: AssignerSettings | undefined;
-  /** Absent: no binding is held, and none let through. */
+  /** Absent: bindings are neither suspended nor released by FleetQueues. */
   readonly queues?: QueueSettings | undefined;
 }
 
-/** What every controller of a fleet is made from. Its client is one of Karmada's API server. */
+/** What every controller of a fleet is constructed from. Its client talks to Karmada's API server. */
 export interface FleetShared extends Pick<
   Shared,
   'client' | 'recorder' | 'log' | 'metrics' | 'observe' | 'now' | 'room'
@@ -147,5 +147,5 @@ export interface FleetShared extends Pick<
   readonly settings: FleetSettings;
 }
 
-/** An entry of the list of a fleet's controllers. undefined: the configuration does not ask for it. */
+/** Creates a controller of a fleet; returns undefined when the configuration does not enable it. */
 export type FleetControllerFactory = (shared: FleetShared) => Controller | undefined;

@@ -9,7 +9,7 @@ import { GangsByWorkload, WorkloadWatch } from './workload-watch.ts';
 import { carryOut, OUTDATED_MS, RecentlyCreated } from './gang-maker.ts';
 import { planMadeGang } from './plan-made-gang.ts';
 
-/** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them in step. */
+/** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them up to date. */
 export const workloads: ControllerFactory = (shared) => {
   const { watch, settings, log } = shared;
   const { view } = watch;
@@ -57,13 +57,13 @@ export const workloads: ControllerFactory = (shared) => {
       log.error({ gang, err: error, retryInMs }, 'the gang of a workload was not dealt with, trying again'),
   });
   watch.onTouch((key, change) => {
-    // Only what Pods and gangs tell of workloads: not every Pod of every gang.
+    // Events of Pods that asked for no gang, and of gangs that Muster did not make, do not concern a workload.
     if (change === undefined || isOfOne(change.new) || isOfOne(change.old)) controller.add(key);
   });
   return controller;
 };
 
-/** Whether it is a Pod that asked for a gang, or a gang that Muster made. */
+/** Whether the record is a Pod that asked for a gang, or a gang that Muster made. */
 const isOfOne = (record: PodRecord | GangRecord | undefined): boolean =>
   record !== undefined &&
   ('gates' in record ? record.origin !== undefined : workloadOf(record) !== undefined);

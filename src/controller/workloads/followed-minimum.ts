@@ -2,24 +2,25 @@ import { hasEnded, isBound, isGated, isLive } from '../../gang/plan/census.ts';
 import type { PodRecord } from '../../gang/records.ts';
 import type { GroupNumbers } from '../../workloads/gang-numbers.ts';
 
-/** A group as it is to form: what is left of it. */
+/** A group of a gang that has yet to form, reduced to the Pods that are left to run. */
 export const onlyLeft = (group: GroupNumbers): GroupNumbers => ({
   ...group,
   replicas: group.left,
   minReplicas: Math.min(group.minReplicas, group.left),
 });
 
-/** A gang that has formed, as its minimums follow it. */
+/** The state of a gang that has formed, which its minimums follow. */
 export interface Followed {
   readonly pods: readonly PodRecord[];
-  /** Whether its workload counts what has succeeded, so that `left` of its numbers says it. */
+  /** Whether its workload counts succeeded Pods, so that `left` excludes them already. */
   readonly countsItself: boolean;
 }
 
 /**
- * A group of a gang that has formed, with the minimum that it is to have. It follows what is left to be done while a Pod of the
- * gang waits for its scheduler, which goes by that number: else nobody does, and each end of a Pod would cost a write.
- * @param now its minimum as it is
+ * A group of a gang that has formed, with its new minimum. The minimum follows the Pods left to run only while a Pod of
+ * the gang waits for the scheduler, which uses that number; otherwise every Pod that ends would cost a write for
+ * nothing.
+ * @param now the group's current minimum
  */
 export function followed(group: GroupNumbers, now: number, { pods, countsItself }: Followed): GroupNumbers {
   const live = pods.filter((pod) => isLive(pod) && pod.phase !== 'Failed');
@@ -33,15 +34,15 @@ export function followed(group: GroupNumbers, now: number, { pods, countsItself 
     const waits = working.some((pod) => !isBound(pod));
     return { ...(waits ? left : group), minReplicas: waits ? minReplicas : Math.min(now, group.minReplicas) };
   }
-  // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
+  // Raising the minimum must not put a running gang below it: some schedulers evict such a gang.
   const runs = working.some((pod) => !isGated(pod));
   const most = Math.max(now, live.filter(isOfGroup).length);
   return { ...left, minReplicas: runs ? Math.min(minReplicas, most) : minReplicas };
 }
 
 /**
- * The minimum without the Pods that have succeeded, which no scheduler counts any more. How many Pods the group has stays, since
- * all of them come again after a restart.
+ * Lowers the minimum by the succeeded Pods, which schedulers no longer count. The number of Pods in the group stays,
+ * since all of them come back after a restart.
  */
 const withoutDone = (group: GroupNumbers, done: number, working: number): GroupNumbers => ({
   ...group,
@@ -51,7 +52,7 @@ const withoutDone = (group: GroupNumbers, done: number, working: number): GroupN
   ),
 });
 
-/** How many Pods of a group have succeeded since its workload was restarted last. */
+/** Number of Pods of a group that succeeded since the workload's last restart. */
 function succeeded(pods: readonly PodRecord[]): number {
   const attempts = pods.map(({ attempt }) => Number(attempt ?? 0));
   const last = Math.max(0, ...attempts);

@@ -15,10 +15,10 @@ interface WriteContext {
   readonly log: Logger;
 }
 
-/** Look again after this long where what was read is not what is there any more (ms). */
+/** Delay (ms) until the gang is planned again after the cache turned out to be outdated. */
 export const OUTDATED_MS = 1_000;
 
-/** Carries a action out. @returns when to look again, where nothing else would have it looked at */
+/** Carries out an action. @returns the delay (ms) until the gang has to be planned again, if no event would cause that */
 export async function carryOut(
   action: GangAction,
   { client, registry, recorder, log }: WriteContext,
@@ -58,15 +58,15 @@ export async function carryOut(
       }
     }
   } catch (error) {
-    // Somebody was first, this process a moment ago perhaps: the watch shows what there is.
+    // Another writer was first, possibly this process a moment ago: the watch will show the current object.
     if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return OUTDATED_MS;
-    // A failed `test` of a patch.
+    // The `test` operation of the patch failed.
     if (action.do === 'change' && isInvalid(error)) return OUTDATED_MS;
     throw error;
   }
 }
 
-/** Setting the resourceVersion makes the API server answer 409 where the gang has changed. */
+/** Setting `metadata.resourceVersion` makes the API server answer 409 when the gang was changed since it was read. */
 function changePatch({ gang, change }: Extract<GangAction, { do: 'change' }>): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: gang.uid },
@@ -83,15 +83,15 @@ function changePatch({ gang, change }: Extract<GangAction, { do: 'change' }>): P
   ];
 }
 
-/** What was created a moment ago, by key: caches may not show it yet, however often somebody looks meanwhile. */
+/** Keys of objects created a moment ago, which the caches may not show yet. */
 export class RecentlyCreated {
   readonly #at = new Map<string, number>();
   readonly #forMs: number;
   readonly #now: () => number;
 
   /**
-   * @param forMs how long a cache may lag behind; what it does not show by then is gone again
-   * @param now milliseconds, of any beginning
+   * @param forMs how long a cache may lag behind; an object that it does not show by then was deleted again
+   * @param now milliseconds since any fixed time
    */
   constructor(forMs: number, now: () => number) {
     this.#forMs = forMs;
@@ -102,7 +102,7 @@ export class RecentlyCreated {
     this.#at.set(key, this.#now());
   }
 
-  /** It is seen, or nobody asks for it any more. */
+  /** Called when the cache shows the object, or when nothing asks for it any more. */
   forget(key: string): void {
     this.#at.delete(key);
   }

@@ -15,33 +15,33 @@ import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../wor
 import { followed, onlyLeft } from './followed-minimum.ts';
 import { gangName, maybeGangName } from '../../workloads/gang-names.ts';
 
-/** A workload, trimmed to what is made of it. */
+/** A workload, trimmed to the fields that its gang is made from. */
 export interface WorkloadRecord {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Of its API, in which it was read. */
+  /** The API version that the workload was read in. */
   readonly version: string;
   readonly numbers: GangNumbers;
 }
 
-/** `unknown`: not listed yet. `unreadable`: a right or the definition is missing. */
+/** `unknown`: not listed yet. `unreadable`: Muster lacks the right, or the CRD is missing. */
 export type WorkloadState = WorkloadRecord | 'unknown' | 'gone' | { readonly unreadable: string };
 
-/** What is known around one name of a gang. */
+/** The cached objects around one gang name. */
 export interface MadeState {
   readonly namespace: string;
   readonly name: string;
   readonly gang: GangRecord | undefined;
-  /** Every Pod with the gang's name on it. */
+  /** All Pods that name the gang. */
   readonly pods: readonly PodRecord[];
   readonly workload: (kind: GangKind, name: string) => WorkloadState;
-  /** Absent: those that Muster knows. */
+  /** Absent: the built-in kinds of workload. */
   readonly kinds?: readonly GangKind[] | undefined;
 }
 
-/** One thing to do. Each write is conditional on what was read, so that doing it twice, or late, does no harm. */
+/** One action for a gang. Each write is conditional on what was read, so repeating it or doing it late does no harm. */
 export type GangAction =
   | { readonly do: 'nothing'; readonly againMs?: number }
   | { readonly do: 'create'; readonly gang: Omit<GangGiven, 'backend'>; readonly like: PodRecord }
@@ -55,23 +55,23 @@ export type GangAction =
     };
 
 export interface GangChange {
-  /** By the position of their groups. */
+  /** The new minimums, by the index of the group. */
   readonly minimums: ReadonlyMap<number, number>;
-  /** Absent: stays. null: is taken off. */
+  /** Absent key: unchanged. null: the annotation is removed. */
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
 const NOTHING: GangAction = { do: 'nothing' };
-/** The watches of Pods and of workloads are not in step; both should show the same soon. */
+/** The watches of Pods and of workloads are out of step; both should show the same state soon. */
 const BEHIND: GangAction = { do: 'nothing', againMs: 1_000 };
 
-/** What has to be done about the PodGang of this name, if it is one that Muster makes. */
+/** Plans the next action for the PodGang of this name, if Muster makes it. */
 export function planMadeGang(state: MadeState): GangAction {
   const { gang } = state;
-  // What somebody wrote is used as it is, and one that goes has to be gone first.
+  // A PodGang that Muster did not make is used unchanged; a PodGang that is being deleted has to be gone first.
   if (gang !== undefined && (!isMade(gang) || gang.deletionTimestamp !== undefined)) return NOTHING;
   const running = state.pods.filter(isRunning);
-  // One that names another gang than its workload has was changed by hand since, and says nothing of this one.
+  // A Pod whose label differs from its workload's gang name was relabelled by hand, so its origin is ignored.
   const newest = running.toSorted(byAge).findLast(({ origin }) => origin && nameFor(origin) === state.name);
   const subject = newest?.origin ?? (gang && workloadIdOf(gang));
   const kind = subject && gangKindOf(subject.kind, state.kinds);
@@ -80,7 +80,7 @@ export function planMadeGang(state: MadeState): GangAction {
   if (known === 'unknown') return NOTHING;
   if (known === 'gone') {
     if (newest !== undefined) return BEHIND;
-    // Where its Pods were kept, nobody else would delete it: it has lost its owner as they have.
+    // Pods of a deleted workload may have been kept. Their gang has then lost its owner too, and only Muster deletes it.
     return gang === undefined ? NOTHING : { do: 'delete', gang, why: `${workloadTitle(subject)} is gone` };
   }
   if ('unreadable' in known) return planUnread(state, kind, newest, known.unreadable);
@@ -90,11 +90,11 @@ export function planMadeGang(state: MadeState): GangAction {
 interface Read {
   readonly workload: WorkloadId;
   readonly kind: GangKind;
-  /** The youngest Pod that its workload still counts on. */
+  /** The newest Pod that its workload still counts on. */
   readonly newest: PodRecord | undefined;
 }
 
-/** The workload was read: its uid, its numbers and whether it is suspended decide. */
+/** Plans for a workload that was read: its uid, its numbers and whether it is suspended decide. */
 function planRead(state: MadeState, known: WorkloadRecord, { workload, kind, newest }: Read): GangAction {
   const { gang } = state;
   const stale = gang?.annotations.get(ANNOTATION_WORKLOAD_UID) ?? known.uid;
@@ -112,19 +112,19 @@ function planRead(state: MadeState, known: WorkloadRecord, { workload, kind, new
   const owner = ownerOf({ ...kind, version: known.version }, workload.name, known.uid);
   const idle =
     numbers.suspended ||
-    // A label that somebody else writes on the Pods is in no template.
+    // A label written on the Pods by something other than the workload is in no template.
     (newest === undefined && !asksFor(numbers, kind, workload.name, state.name)) ||
-    // One of which all is done ends in a moment, and its gang with it.
+    // A workload with nothing left to do ends in a moment, and its gang with it.
     groups.every(
       ({ minReplicas, left }) => (gang === undefined ? Math.min(minReplicas, left) : minReplicas) === 0,
     );
   return planGroups(state, { groups, idle, newest, origin: { ...workload, uid: known.uid }, owner });
 }
 
-/** A Pod that its workload still counts on. */
+/** Whether the Pod's workload still counts on it. */
 const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && mayRun(pod);
 
-/** Nobody may read the workload: its Pods may say how many they are. */
+/** Plans for a workload that Muster may not read: the Pods may carry the number of Pods. */
 function planUnread(
   state: MadeState,
   kind: GangKind,
@@ -158,7 +158,7 @@ function planEnd(gang: GangRecord | undefined, result: 'Succeeded' | 'Failed'): 
 
 interface Wanted extends Pick<GangGiven, 'owner'> {
   readonly groups: readonly GroupNumbers[];
-  /** Nothing of it is to run now. */
+  /** Whether nothing of the workload is to run now. */
   readonly idle: boolean;
   readonly newest: PodRecord | undefined;
   readonly origin: GangGiven['origin'];
@@ -184,7 +184,7 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   const same =
     groups.length === gang.spec.groups.length &&
     groups.every((group, index) => group.name === gang.spec.groups[index]?.name);
-  // Groups of a gang that has formed are fixed; a young one is made anew.
+  // The groups of a gang that has formed are fixed; a gang that has not formed is deleted and made again.
   if (!same) {
     return forms ? { do: 'delete', gang, why: `${workloadTitle(origin)} has other groups now` } : NOTHING;
   }
@@ -224,9 +224,9 @@ function workloadIdOf(gang: GangRecord): WorkloadId | undefined {
 }
 
 /**
- * Whether Muster made it, beyond what its annotations say: whoever may patch a PodGang may write those, and it is deleted
- * with its workload. It belongs to that workload; or has a name that the gang of that workload gets, where nobody tells the
- * uid, or it belongs to nobody any more since that was deleted and its Pods were kept.
+ * Whether Muster made the gang. Its annotations alone do not prove that: whoever may patch a PodGang may write them,
+ * and a gang that Muster made is deleted with its workload. So the gang also has to be owned by that workload; or, if
+ * the annotations have no uid or the owner was deleted without its Pods, have the name that the workload's gang gets.
  */
 function isMade(gang: GangRecord): boolean {
   const subject = workloadIdOf(gang);

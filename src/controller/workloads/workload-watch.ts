@@ -20,11 +20,11 @@ export interface WorkloadWatchOptions {
   readonly client: KubeClient;
   readonly observe: (resource: Resource) => ReflectorObserver;
   readonly room?: CacheMemory | undefined;
-  /** Something is known of a workload that was not; without a name: of any of the kind. */
+  /** Called when the state of a workload became known or changed; without a name: the state of all workloads of the kind. */
   readonly changed: (kind: GangKind, namespace?: string, name?: string) => void;
 }
 
-/** The workloads of gangs: each kind is watched from the moment on at which a Pod of one asks for a gang. */
+/** Caches the workloads of gangs: each kind is watched from the first time that a Pod of that kind asks for a gang. */
 export class WorkloadWatch {
   readonly #options: WorkloadWatchOptions;
   readonly #kinds = new Map<string, Watched>();
@@ -47,7 +47,7 @@ export class WorkloadWatch {
   #watch(kind: GangKind): Watched {
     const { group, version, otherVersion, plural } = kind;
     const { client, observe, room, changed } = this.#options;
-    // Where the API server does not have the one version, the next attempt is made in the other.
+    // When the API server does not serve one version, the next attempt uses the other.
     const resource = { group, version, plural, kind: kind.kind, namespaced: true };
     const told = observe(resource);
     const readable = (why: string | undefined): void => {
@@ -75,7 +75,7 @@ export class WorkloadWatch {
         },
         failed: (error, retryInMs) => {
           told.failed?.(error, retryInMs);
-          // Both stay as they are until somebody mends them; anything else passes.
+          // A 403 and a 404 last until somebody fixes them; other errors pass.
           if (isForbidden(error)) readable('Muster may not list them');
           else if (isNotFound(error)) {
             const isFirst = otherVersion !== undefined && resource.version === version;
@@ -89,7 +89,7 @@ export class WorkloadWatch {
     this.#kinds.set(kind.short, watched);
     reflector.subscribe(({ old, new: now }) => {
       const { namespace, name } = now ?? old;
-      // Most changes are of its status, and change nothing for its gang.
+      // Most changes concern the status, and do not change the gang.
       const same = old?.uid === now?.uid && isDeepStrictEqual(old?.numbers, now?.numbers);
       if (!same) changed(kind, namespace, name);
     });
@@ -102,7 +102,7 @@ export class WorkloadWatch {
   }
 }
 
-/** Which gangs were made, or are to be made, from which workload: what happens to that concerns them. */
+/** Maps each workload to the gangs that were made, or are to be made, from it. */
 export class GangsByWorkload {
   /** By kind, then by the workload's `namespace/name`. */
   readonly #gangs = new Map<string, Map<string, Set<string>>>();
@@ -124,7 +124,7 @@ export class GangsByWorkload {
     this.#workloads.delete(gang);
   }
 
-  /** @param namespace absent: of all workloads of the kind */
+  /** @param namespace absent: the gangs of all workloads of the kind */
   *gangsOf({ short }: GangKind, namespace?: string, name = ''): Generator<string, void> {
     const ofKind = this.#gangs.get(short);
     if (ofKind === undefined) return;

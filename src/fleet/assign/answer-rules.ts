@@ -4,22 +4,22 @@ import type { Binding } from './binding.ts';
 import type { Candidate, ComponentReplicas, TargetCluster } from './candidate.ts';
 import { fitsIn, minAvailableFor, bindingTemplates } from './gang-strategies.ts';
 
-/** What was asked, as Muster has it. */
+/** The question to a plugin, in Muster's own types. */
 export interface AnsweredQuestion {
   readonly clusters: readonly Candidate[];
   readonly binding: Binding;
 }
 
-/** What an answer has to keep to. */
+/** A rule that every answer of a plugin has to keep. */
 export interface AnswerRule {
   readonly name: string;
-  /** One sentence. */
+  /** The rule in one sentence. */
   readonly rule: string;
-  /** What is wrong with it; undefined: nothing. */
+  /** The fault of an answer; undefined when it keeps the rule. */
   readonly fault: (targets: readonly TargetCluster[], asked: AnsweredQuestion) => string | undefined;
 }
 
-/** In this order: each goes by what those before it say. */
+/** Checked in this order: each rule relies on the ones before it. */
 export const ANSWER_RULES: readonly AnswerRule[] = [
   {
     name: 'given-clusters',
@@ -62,15 +62,15 @@ export const ANSWER_RULES: readonly AnswerRule[] = [
   },
 ];
 
-/** The name of the rule that {@link targetsIn} holds an answer to, whose text it is. */
+/** Name and text of the rule that {@link targetsIn} checks. */
 export const SHAPE_RULE = {
   name: 'shape',
   rule: 'an answer is a list of { name, replicas }, for several templates of { name, components: [{ name, replicas }] }, in whole numbers',
 };
 
 /**
- * An answer as it is written into a binding, without clusters that get nothing.
- * @throws Error that says what is wrong with its shape
+ * Converts an answer into target clusters for a binding, without clusters that get no replicas.
+ * @throws Error that names the fault in the answer's shape
  */
 export function targetsIn(answer: unknown, binding: Binding): readonly TargetCluster[] {
   if (!Array.isArray(answer)) throw new Error('its answer is no list');
@@ -79,7 +79,7 @@ export function targetsIn(answer: unknown, binding: Binding): readonly TargetClu
     .map((one) => targetOf(one, templates.length > 1 ? templates.map(({ name }) => name) : undefined))
     .filter(({ replicas, components = [] }) => replicas > 0 || components.some((one) => one.replicas > 0))
     .map((target) =>
-      // A workload whose one template is listed as a component is answered in the same words.
+      // When the only template of a workload is listed as a component, the target cluster lists it as a component too.
       binding.components.length === 1 && templates[0] !== undefined
         ? { ...target, components: [{ name: templates[0].name, replicas: target.replicas }] }
         : target,

@@ -6,27 +6,30 @@ import type { Binding, BindingComponent } from './binding.ts';
 import type { Candidate, TargetCluster } from './candidate.ts';
 import { minAvailableFor, bindingTemplates } from './gang-strategies.ts';
 
-/** Version of this contract. It grows by optional members; a change that breaks a plugin raises it. */
+/** Version of this contract. New optional members do not raise it; a change that breaks a plugin raises it. */
 export const PLUGIN_CONTRACT_VERSION = 1;
 
 export const PLUGIN_CONTRACT_RANGE: ContractRange = { oldest: 1, current: PLUGIN_CONTRACT_VERSION };
 
 /**
- * Strategies of somebody else's: what the module of an entry of `fleet.assigner.plugins` exports. All that it is given is
- * JSON, a copy of its own.
+ * A third party's strategies: the export of the module in an entry of `fleet.assigner.plugins`. Every argument is a JSON
+ * copy of its own.
  */
 export interface AssignReplicaPlugin {
   readonly name: string;
-  /** {@link PLUGIN_CONTRACT_VERSION} as it was when the plugin was written; absent: 1. */
+  /** {@link PLUGIN_CONTRACT_VERSION} at the time when the plugin was written. Absent: 1. */
   readonly contractVersion?: number;
-  /** Names of strategies, each of which is this plugin's alone. Asked for once, when it has been loaded. */
+  /** Names of strategies, none of which another plugin may have. Called once, after loading. */
   strategies(): readonly string[];
-  /** `config` of its entry, before anything else; throws where it is wrong. Without this method it takes none. */
+  /**
+   * Called first, with `config` of its entry; throws when `config` is wrong. A plugin without this method accepts no
+   * `config`.
+   */
   configure?(config: JsonObject): void;
   /**
-   * Which clusters get how many replicas. For every template together a whole number from its `minAvailable` to its
-   * `replicas`, or an empty list where no such number is to be had: then the workload waits.
-   * @param clusters those that filters and spread constraints left, by preference; no other may be named
+   * Divides the replicas among the clusters. Each template gets between `minAvailable` and `replicas` in total, as a whole
+   * number. An empty list means that this is not possible; the workload waits then.
+   * @param clusters the clusters that filters and spread constraints left, by preference; only these may be named
    */
   assignReplica(
     strategy: string,
@@ -36,19 +39,19 @@ export interface AssignReplicaPlugin {
   ): readonly TargetCluster[] | Promise<readonly TargetCluster[]>;
 }
 
-/** A cluster that the workload may go to. */
+/** A cluster that the workload may go to, with its capacity. */
 export interface ClusterRoom {
   readonly name: string;
-  /** 100 where the workload is there already, else 0. */
+  /** 100 when the workload is in the cluster already, else 0. */
   readonly score: number;
-  /** 0, or the number of the overflow affinity that takes it. */
+  /** 0, or the number of the overflow affinity that matches the cluster. */
   readonly tier: number;
-  /** Replicas that it has room for; of a workload with several templates sets of the least of each. */
+  /** Capacity in replicas; for a workload with several templates in sets of the minimum of each template. */
   readonly allocatable: number;
-  /** The same, with the replicas that the workload has there: no more may be given to it. */
+  /** `allocatable` plus the replicas that the workload has in the cluster: an answer must not exceed it. */
   readonly available: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** `''` where it names none; the same for the region. */
+  /** `''` when the Cluster names none; likewise for `region`. */
   readonly provider: string;
   readonly region: string;
   readonly zones: readonly string[];
@@ -56,17 +59,17 @@ export interface ClusterRoom {
   readonly free: Readonly<Record<string, string>>;
 }
 
-/** What of `spec` of a binding a strategy goes by, in Karmada's words where it has them. */
+/** Fields of a binding's `spec` that a strategy may use, with Karmada's names where Karmada has the field. */
 export interface BindingSpec {
   readonly resource: { readonly apiVersion: string; readonly kind: string; readonly uid: string };
-  /** Of the one template; 0 where there are several. */
+  /** Replicas of the only template; 0 when there are several. */
   readonly replicas: number;
-  /** The least of them that the workload runs with; `replicas` where it needs all. */
+  /** Smallest number of replicas that the workload runs with; `replicas` when it needs all. */
   readonly minAvailable: number;
   readonly replicaRequirements: Requirements;
-  /** The templates of a workload that has several, and none where it has one. */
+  /** The templates of a workload that has several; empty when it has one. */
   readonly components: readonly ComponentSpec[];
-  /** Where it is now. */
+  /** Clusters of the workload now. */
   readonly clusters: readonly TargetCluster[];
   readonly placement: {
     readonly spreadConstraints: readonly {
@@ -89,18 +92,18 @@ export interface ComponentSpec {
 }
 
 interface Requirements {
-  /** Quantities, for one replica. */
+  /** Quantities for one replica. */
   readonly resourceRequest: Readonly<Record<string, string>>;
 }
 
 export interface BindingStatus {
-  /** The group of `clusterAffinities` that is tried, `''` for none. */
+  /** Name of the group of `clusterAffinities` that is being tried; `''` for none. */
   readonly schedulerObservingAffinityName: string;
-  /** Told to be placed anew (`rescheduleTriggeredAt`), whatever it has. */
+  /** Whether rescheduling was triggered (`rescheduleTriggeredAt`), so that the current placement does not bind. */
   readonly fresh: boolean;
 }
 
-/** All that an answer may depend on: the same question has the same answer. */
+/** Everything that an answer may depend on: equal questions have equal answers. */
 export interface StrategyQuestion {
   readonly strategy: string;
   readonly clusters: readonly ClusterRoom[];

@@ -9,32 +9,33 @@ import { capacityIn, whyNotTaken } from './capacity.ts';
 import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
 
-/** As Karmada's scheduler says it; what Muster has to add stands behind it. */
+/** Message of Karmada's scheduler; Muster appends its own remarks. */
 export const SCHEDULED = 'Binding has been scheduled successfully.';
 
-/** Where a workload goes, or why it goes nowhere, and what speaks against each other cluster. */
+/** Clusters of a workload or the reason why it has none, and the reasons against every other cluster. */
 export interface Assignment {
   readonly strategy: string;
-  /** The group of `clusterAffinities` that was taken, `''` where the placement has none. */
+  /** Name of the chosen group of `clusterAffinities`; `''` when the placement has none. */
   readonly affinityName: string;
-  /** By name; empty where there is no result. */
+  /** Sorted by name; empty when the workload was not placed. */
   readonly clusters: readonly TargetCluster[];
-  /** Of condition `Scheduled`. */
+  /** Reason of condition `Scheduled`. */
   readonly reason: 'Success' | Unplaced['reason'];
   readonly message: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
 }
 
 /**
  * Assigns a workload to clusters, as Karmada's scheduler does:
- * 1. Filter: clusters that the placement, taints, the API or an eviction rule out.
- * 2. Score: 100 where the workload runs already, else 0.
- * 3. Select: the clusters that the spread constraints leave.
- * 4. Assign: the strategy's plugin divides the replicas among those.
+ * 1. Filter: remove clusters that the placement, taints, missing APIs or an eviction exclude.
+ * 2. Score: 100 for a cluster where the workload runs already, else 0.
+ * 3. Select: the clusters that satisfy the spread constraints.
+ * 4. Assign: the strategy's plugin divides the replicas among the selected clusters.
  *
- * Groups of affinities are tried in order, from the one that the binding is in; if all fail, the first one's reason stands.
- * @param estimates capacity as estimators see it
+ * Groups of affinities are tried in order, from the binding's current one. When all fail, the reason of the first is
+ * reported.
+ * @param estimates capacity by the clusters' estimators
  */
 export function assign(
   binding: Binding,
@@ -98,7 +99,7 @@ function inGroup(
       clusters,
       reason: 'Success',
       message: remark === undefined ? SCHEDULED : `${SCHEDULED} ${remark}`,
-      // Nearly nobody asks, and in a large fleet the texts would cost more than the assignment.
+      // Computed on demand: few callers read it, and in a large fleet the texts would cost more than the assignment.
       get leftOut() {
         return sorted(left, (one) => whyNotTaken(binding, one, plugin, 'is not needed'), others);
       },
@@ -161,7 +162,7 @@ function candidateOf(
   };
 }
 
-/** As Karmada sums up: how many clusters each reason keeps it from. */
+/** Karmada's summary: the number of clusters that each reason excludes. */
 function nothingFits(all: number, there: readonly Member[], left: ReadonlyMap<string, string>): string {
   const counts = new Map<string, number>();
   for (const { name } of there) {

@@ -3,21 +3,21 @@ import type { Candidate, TargetCluster } from './candidate.ts';
 import type { Unmodelled } from './estimate.ts';
 
 /**
- * Gives the replicas of a workload to clusters. A policy names one strategy, and its plugin alone decides; results are never
- * merged.
+ * Divides the replicas of a workload among clusters. A policy names one strategy, and only that strategy's plugin decides:
+ * results are never merged.
  */
 export interface Assigner {
   readonly name: string;
-  /** Names of strategies, each of which is this plugin's alone. */
+  /** Names of strategies, none of which another plugin may have. */
   strategies(): readonly string[];
-  /** How room is counted for it, and how much the clusters that are selected must have; Karmada's way where it is absent. */
+  /** How capacity is counted, and how much the selected clusters need. Absent: as Karmada does. */
   readonly room?: RoomNeeded;
   /**
-   * @param clusters what filters and spread constraints left, by preference
-   * @throws Unplaced where there is no result
+   * @param clusters the clusters that filters and spread constraints left, by preference
+   * @throws Unplaced when the replicas cannot be placed
    */
   assignReplica(strategy: string, clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[];
-  /** What is to be told of a result beside that there is one; undefined: nothing. */
+  /** A remark to append to the message of a successful result; undefined: none. */
   readonly remark?: (
     clusters: readonly Candidate[],
     binding: Binding,
@@ -27,6 +27,9 @@ export interface Assigner {
 
 export interface RoomNeeded {
   readonly unmodelled: Unmodelled;
-  /** Replicas; for a workload of several templates its sets are counted, with the least of each. */
+  /**
+   * Replicas that the selected clusters need to hold; for a workload with several templates, sets of the minimum of each
+   * template.
+   */
   least(binding: Binding): number;
 }

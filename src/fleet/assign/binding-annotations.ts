@@ -5,21 +5,23 @@ import type { FieldReader } from '../../k8s/field-reader.ts';
 import type { ComponentReplicas, TargetCluster } from './candidate.ts';
 
 /**
- * What a binding says beyond its own fields. Annotations, since whoever writes bindings writes them through types of its
- * own and drops fields that it does not know.
+ * Settings of a binding beyond its own fields. They are annotations, since writers of bindings use typed clients, which drop
+ * fields that they do not know.
  */
 
-/** How replicas are given to clusters: the name of a strategy. */
+/** Name of the strategy that divides the replicas among clusters. */
 export const ANNOTATION_STRATEGY = `${MUSTER_PREFIX}custom-scheduling-strategy`;
-/** So many replicas have to run for the workload to run at all: `8`, or by template `leader=1,worker=6,eval=0`. */
+/** Smallest number of replicas that the workload runs with: `8`, or by template `leader=1,worker=6,eval=0`. */
 export const ANNOTATION_MIN_AVAILABLE = `${MUSTER_PREFIX}min-available`;
-/** The strategy where none is named: what Karmada does by itself. */
+/** The strategy of bindings that name none: Karmada's own division. */
 export const DEFAULT_STRATEGY = 'default';
 
-/** The least replicas by template, 0 where it needs none; one that is not in it needs all of them. */
+/**
+ * Minimum of replicas by template; 0 for an optional template. A template that is not in the map needs all of its replicas.
+ */
 export type MinAvailable = ReadonlyMap<string, number>;
 
-/** The document's field where the definition has it, else the annotation. */
+/** The strategy in the binding's field when the CRD has the field, else in the annotation. */
 export function strategyOf(object: JsonObject, reading: FieldReader): string {
   const scheduling = own(own(own(object, 'spec'), 'placement'), 'replicaScheduling');
   const field = ownString(scheduling, 'customSchedulingStrategy') ?? '';
@@ -32,7 +34,7 @@ export function strategyOf(object: JsonObject, reading: FieldReader): string {
   return field || annotation || DEFAULT_STRATEGY;
 }
 
-/** @param templates of the workload; a workload of one template has one whose name may be empty */
+/** @param templates of the workload; the name of an only template may be empty */
 export function minAvailableOf(
   object: JsonObject,
   templates: readonly { readonly name: string; readonly replicas: number }[],
@@ -51,7 +53,7 @@ export function minAvailableOf(
       reading.wrong(field, `${quoted(part.trim())} is not understood; write it as ${form}`);
       continue;
     }
-    // It is read once, and a workload may be scaled below it: then all that are left are needed.
+    // Capped at the replicas: the annotation is written once, and the workload may be scaled below it later.
     found.set(template.name, Math.min(Number(digits), template.replicas));
   }
   return found;
@@ -61,8 +63,8 @@ const annotationOf = (object: JsonObject, key: string): string | undefined =>
   ownString(own(own(object, 'metadata'), 'annotations'), key);
 
 /**
- * How many replicas of each template went where, as JSON: `{"m1":{"master":1,"worker":4}}`. Karmada's released
- * definitions drop `spec.clusters[].components`; without it a gang that runs would be counted as not there.
+ * Replicas of each template by cluster, as JSON: `{"m1":{"master":1,"worker":4}}`. Needed because Karmada's released CRDs
+ * drop `spec.clusters[].components`: without it a running gang would count as absent.
  */
 export const ANNOTATION_PLACED_COMPONENTS = `${MUSTER_PREFIX}placed-components`;
 
@@ -94,7 +96,7 @@ export function placedComponentsOf(
   return found;
 }
 
-/** The text for these clusters; undefined where none has components. */
+/** The annotation's value for these clusters; undefined when none has components. */
 export function placedComponentsText(clusters: readonly TargetCluster[]): string | undefined {
   const entries = clusters.flatMap(({ name, components }) =>
     components === undefined

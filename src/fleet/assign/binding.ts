@@ -8,29 +8,29 @@ import type { ComponentReplicas, TargetCluster } from './candidate.ts';
 
 export type { TargetCluster };
 
-/** A ResourceBinding or ClusterResourceBinding (`work.karmada.io/v1alpha2`), trimmed to what decides where it goes. */
+/** A ResourceBinding or ClusterResourceBinding (`work.karmada.io/v1alpha2`), reduced to the fields that placement uses. */
 export interface Binding {
-  /** `namespace/name`, or `name` of one that has no namespace. */
+  /** `namespace/name`, or `name` of a ClusterResourceBinding. */
   readonly key: string;
-  /** `batch/v1 Job`. */
+  /** Such as `batch/v1 Job`. */
   readonly kind: string;
-  /** Of the workload: it decides between clusters that are equal in all else. */
+  /** Uid of the workload: breaks ties between clusters that are equal otherwise. */
   readonly uid: string;
   readonly replicas: number;
-  /** What one replica asks for; undefined where nothing was found out, as of a ConfigMap. */
+  /** Requests of one replica; undefined when the binding has none, as for a ConfigMap. */
   readonly requests: Resources | undefined;
-  /** What else one replica asks of a node. */
+  /** Further requirements of one replica on the node. */
   readonly needs?: NodeNeeds;
   /** Templates of a workload that has several. */
   readonly components: readonly BindingComponent[];
-  /** Where it is now. */
+  /** Clusters of the workload now. */
   readonly clusters: readonly TargetCluster[];
-  /** Clusters that it is being taken from. */
+  /** Names of clusters that the workload is being evicted from. */
   readonly evicting: ReadonlySet<string>;
   readonly placement: Placement | undefined;
-  /** Told to be placed anew, whatever it has. */
+  /** Whether rescheduling was triggered, so that the current placement does not bind. */
   readonly fresh: boolean;
-  /** The group of `clusterAffinities` that it is in, `''` for none. */
+  /** Name of the binding's current group of `clusterAffinities`; `''` for none. */
   readonly affinityName: string;
   readonly strategy: string;
   readonly minAvailable: MinAvailable;
@@ -43,18 +43,21 @@ export interface BindingComponent {
   readonly needs?: NodeNeeds;
 }
 
-/** What a replica asks for beside amounts. Only who sees the nodes of a cluster can judge it. */
+/** Requirements of a replica besides amounts. Only an estimator, which sees a cluster's nodes, can check them. */
 export interface NodeNeeds {
-  /** Node selector, tolerations and affinity, as Karmada writes them down. */
+  /** Node selector, tolerations and affinity, in Karmada's format. */
   readonly nodeClaim?: JsonObject;
   readonly priorityClassName?: string;
 }
 
-/** Whether it is a workload at all; a ConfigMap goes to every cluster. */
+/**
+ * Whether the binding is for a workload rather than for an object without Pods, such as a ConfigMap, which goes to every
+ * cluster.
+ */
 export const isWorkload = ({ replicas, requests, components }: Binding): boolean =>
   replicas > 0 || requests !== undefined || components.length > 0;
 
-/** What of `object` cannot be read is told to `reading`. */
+/** Unreadable fields of `object` are reported to `reading`. */
 export function readBinding(object: JsonObject, reading: FieldReader): Binding {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
@@ -93,7 +96,7 @@ export function readBinding(object: JsonObject, reading: FieldReader): Binding {
       (ownList(spec, 'gracefulEvictionTasks') ?? []).map((one) => ownString(one, 'fromCluster') ?? ''),
     ),
     placement: readPlacement(own(spec, 'placement'), reading),
-    // Both times have to be there: without the second it was never placed, so there is nothing to forget.
+    // Both times are required: a binding without the second was never scheduled, so there is no placement to drop.
     fresh: triggered > last,
     affinityName: ownString(status, 'schedulerObservingAffinityName') ?? '',
     strategy: strategyOf(object, reading),
@@ -128,7 +131,7 @@ function needsOf(requirements: Json | undefined): { readonly needs?: NodeNeeds }
   };
 }
 
-/** @param written the components that were written down beside the field, by cluster */
+/** @param written components of each cluster from the annotation, used when the field has none */
 function readTarget(
   one: Json,
   at: string,
@@ -151,7 +154,7 @@ function replicasOf(value: Json | undefined, field: string, reading: FieldReader
   return 0;
 }
 
-/** What stands where in a binding, as far as it is read. */
+/** Expected type of a field of a binding that Muster reads. */
 type Shape = 'string' | 'object' | readonly ['list of', Shape] | { readonly [field: string]: Shape };
 
 const list = (of: Shape): Shape => ['list of', of];
@@ -179,8 +182,8 @@ const SPEC: Shape = {
 };
 
 /**
- * Tells of what is written where something else belongs. Karmada's API server stores none such; by hand a name is soon
- * written without its list, and what is then passed over would have the workload go anywhere.
+ * Reports fields of the wrong type. Karmada's API server stores none, but a binding written by hand may have one: ignoring a
+ * name that was written without its list, for example, would allow every cluster.
  */
 const checkShape = (spec: Json | undefined, reading: FieldReader): void => check(spec, 'spec', SPEC, reading);
 

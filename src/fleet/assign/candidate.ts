@@ -1,40 +1,40 @@
 import type { Member } from './member.ts';
 
-/** Capacity of a cluster as its estimator sees it. The smaller of this and the Cluster's own status counts. */
+/** Capacity of a cluster by its estimator. The smaller of this and the capacity by the Cluster's own status is used. */
 export interface Estimate {
-  /** Replicas, or sets of all templates, as room is counted for the workload. */
+  /** Replicas or sets of all templates, in the unit in which the strategy counts the workload. */
   readonly room: number;
-  /** Of a gang of several templates: whether all of its replicas have room, not only the least. */
+  /** Whether the cluster holds all replicas of a gang with several templates, not only the minimum. */
   readonly whole?: boolean;
 }
 
-/** By cluster; one that is not in it was not asked, or does not know. */
+/** Estimates by cluster. A cluster that was not queried or whose estimator had no answer is missing. */
 export type Estimates = ReadonlyMap<string, Estimate>;
 
-/** A cluster that the workload may go to, with what is known of it. */
+/** A cluster that the workload may go to, with its capacity and preference. */
 export interface Candidate {
   readonly name: string;
   readonly member: Member;
-  /** 100 where the workload is there already, else 0. */
+  /** 100 when the workload is in the cluster already, else 0. */
   readonly score: number;
-  /** 0, or the number of the overflow affinity that takes it. */
+  /** 0, or the number of the overflow affinity that matches the cluster. */
   readonly tier: number;
-  /** Replicas, or sets of all components, that it has room for. */
+  /** Capacity in replicas, or in sets of all components. */
   readonly allocatable: number;
-  /** The same, with the replicas that the workload has there. */
+  /** `allocatable` plus the replicas that the workload has in the cluster. */
   readonly available: number;
-  /** What its estimator said, where it was asked and knew; both amounts are no larger. */
+  /** The estimator's answer, when there is one; it already limits `allocatable` and `available`. */
   readonly estimate?: Estimate | undefined;
 }
 
-/** As Karmada sorts them: by tier, score, room, name. */
+/** Karmada's order: by tier, score, capacity, name. */
 export const byPreference = (a: Candidate, b: Candidate): number =>
   a.tier - b.tier || b.score - a.score || b.available - a.available || (a.name < b.name ? -1 : 1);
 
 export const sumOfAvailable = (candidates: readonly Candidate[]): number =>
   candidates.reduce((sum, { available }) => sum + available, 0);
 
-/** Why there is no result, by the reason of condition `Scheduled`. */
+/** Thrown when a workload cannot be placed, with the reason of condition `Scheduled`. */
 export class Unplaced extends Error {
   override readonly name = 'Unplaced';
   readonly reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulerError';
@@ -45,14 +45,14 @@ export class Unplaced extends Error {
   }
 }
 
-/** A cluster that gets the workload, as `spec.clusters` of a binding lists it. */
+/** An entry in `spec.clusters` of a binding. */
 export interface TargetCluster {
   readonly name: string;
   readonly replicas: number;
   readonly components?: readonly ComponentReplicas[];
 }
 
-/** How many replicas of one template a cluster gets. */
+/** Number of replicas of one template in a cluster. */
 export interface ComponentReplicas {
   readonly name: string;
   readonly replicas: number;

@@ -10,13 +10,13 @@ import type { Candidate } from './candidate.ts';
 import { affinityMatches, groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Strategies } from './strategies.ts';
 
-/** What is counted in a cluster: how many replicas of the one template fit, or how many times all templates together. */
+/** The unit of capacity in a cluster: replicas of the only template, or sets of all templates together. */
 export interface CountedTemplates {
   readonly unit: 'replicas' | 'sets';
   readonly templates: readonly BindingComponent[];
 }
 
-/** What room is counted in for this workload, as the plugin has it; undefined for what is no workload. */
+/** The plugin's unit of capacity for this workload; undefined for an object that is no workload. */
 export function countedOf(binding: Binding, { room }: Assigner): CountedTemplates | undefined {
   if (!isWorkload(binding)) return undefined;
   const { components, requests } = binding;
@@ -30,7 +30,7 @@ export function countedOf(binding: Binding, { room }: Assigner): CountedTemplate
   return { unit: 'sets', templates: leastSet(binding) };
 }
 
-/** How many replicas, or sets of all templates, the cluster has room for, counted as the plugin has it. */
+/** Capacity of the cluster in replicas or sets of all templates, by the plugin's count. */
 export function capacityIn(binding: Binding, member: Member, plugin: Assigner): number {
   const counted = countedOf(binding, plugin);
   if (counted === undefined) return 0;
@@ -41,7 +41,7 @@ export function capacityIn(binding: Binding, member: Member, plugin: Assigner): 
     : replicasThatFit(member, templates[0]?.requests, unmodelled);
 }
 
-/** Why a cluster that nothing else speaks against gets nothing: the room that it has, and without any what it lacks. */
+/** Why a permitted cluster gets no replicas: its capacity, or the lacking resource when it has none. */
 export function whyNotTaken(
   binding: Binding,
   { member, available, estimate }: Candidate,
@@ -49,7 +49,7 @@ export function whyNotTaken(
   verdict: 'is not needed' | 'is not enough',
 ): string {
   const counted = countedOf(binding, plugin);
-  // Of what has no Pods no room is counted.
+  // Capacity is not counted for objects without Pods.
   if (counted === undefined) return verdict;
   if (available > 0) return `${verdict}: it has room for ${amountOf(available, counted, plugin)}`;
   const isFull = capacityIn(binding, member, plugin) === 0;
@@ -67,7 +67,7 @@ function amountOf(available: number, { unit, templates }: CountedTemplates, { ro
   return templates.length === 0 ? many('Pod', 'Pods') : many('replica', 'replicas');
 }
 
-/** What one replica, or one set, needs more of than there is. */
+/** The resource that one replica or one set needs and the cluster lacks. */
 function lackOf(
   { free, nodes }: Member,
   { unit, templates }: CountedTemplates,
@@ -93,9 +93,9 @@ function lackOf(
 }
 
 /**
- * Whether what changed of one cluster may give a place to a binding that waits for one, or more of it to one that grows.
- * For all that it says no to, another look would come out as the last one did.
- * @param before undefined where the cluster is new
+ * Whether a change of one cluster may let a waiting binding be placed or a placed one grow. When false, scheduling the
+ * binding again would give the same result.
+ * @param before undefined for a new cluster
  */
 export function changeMayHelp(
   binding: Binding,
@@ -109,14 +109,14 @@ export function changeMayHelp(
     const inGroup = { ...binding, affinityName: group };
     if (!mayGo(inGroup, now, group)) return false;
     if (before === undefined || !mayGo(inGroup, before, group)) return true;
-    // Of what runs there only what is missing has to fit, which may be any of its templates.
+    // In a cluster where the workload runs, only its missing replicas have to fit, and they may be of any template.
     if (binding.clusters.some(({ name }) => name === now.name) && bindingTemplates(binding).length > 1)
       return [...(now.free ?? [])].some(([name, free]) => free > (before.free?.get(name) ?? 0));
     return capacityIn(inGroup, now, plugin) > capacityIn(inGroup, before, plugin);
   });
 }
 
-/** Whether the cluster could take it, of what the placement and the cluster are. */
+/** Whether the placement and the state of the cluster allow the workload there, regardless of capacity. */
 export function mayGo(binding: Binding, member: Member, group: string): boolean {
   if (member.deleting) return false;
   const tier = tiersOf(binding, group)?.findIndex((one) => affinityMatches(one, member)) ?? 0;

@@ -8,11 +8,11 @@ import { divide, type Votes } from './webster.ts';
 
 /**
  * Karmada's own division (`AssignReplicas` of 1.19):
- * 1. What has no replicas, or several templates, goes whole to every selected cluster.
- * 2. Overflow affinities are tiers: each tier is filled before the next one gets anything.
+ * 1. An object without replicas, and a workload with several templates, go whole to every selected cluster.
+ * 2. Overflow affinities are tiers: each tier is filled before the next one gets any replica.
  * 3. `Duplicated` gives every cluster all replicas.
- * 4. Static weights divide the replicas by weight; clusters without a rule get none, unless no rule matches any.
- * 5. Dynamic weights divide by capacity; `Aggregated` does so among as few clusters as will hold all.
+ * 4. Static weights divide the replicas by weight; clusters without a rule get none, unless no rule matches any cluster.
+ * 5. Dynamic weights divide by capacity; `Aggregated` uses as few clusters as hold all replicas.
  */
 export const defaultStrategy: Assigner = {
   name: 'default',
@@ -21,7 +21,7 @@ export const defaultStrategy: Assigner = {
     const { replicas, requests, components } = binding;
     if ((replicas > 0 || requests !== undefined) && components.length <= 1)
       return overTiers(clusters, binding);
-    // All of it, wherever it may go: a ConfigMap, or a workload of several templates.
+    // An object without replicas or a workload with several templates is not divided.
     const whole =
       components.length > 1 && isForOneCluster(binding)
         ? { components: components.map(({ name, replicas: all }) => ({ name, replicas: all })) }
@@ -30,14 +30,14 @@ export const defaultStrategy: Assigner = {
   },
 };
 
-/** Whether it has components, and all of them go to one cluster: then sets of them are what is counted. */
+/** Whether the workload has components that all go to one cluster; capacity is then counted in sets of them. */
 export const isForOneCluster = ({ components, placement }: Binding): boolean =>
   components.length > 0 &&
   (placement?.spread ?? []).some(({ field, min, max }) => field === 'cluster' && min === 1 && max === 1);
 
 const shortOfRoom = 'Clusters available replicas are not enough to schedule.';
 
-/** Fills one tier of overflow affinities after the other. */
+/** Fills the tiers of overflow affinities in order. */
 function overTiers(clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[] {
   const group = binding.placement?.affinities.find(({ name }) => name === binding.affinityName);
   if (binding.placement?.affinity !== undefined || group === undefined || group.overflow.length === 0)
@@ -72,7 +72,7 @@ function assign(clusters: readonly Candidate[], binding: Binding): readonly Targ
   );
 }
 
-/** Clusters that no rule takes get nothing, unless none takes any. */
+/** Clusters without a matching rule get no replicas, unless no rule matches any cluster. */
 function fixedWeights(clusters: readonly Candidate[], rules: readonly FixedWeight[]): readonly Votes[] {
   const weighed = clusters.map(({ name, member }) => ({
     name,
@@ -87,11 +87,11 @@ function fixedWeights(clusters: readonly Candidate[], rules: readonly FixedWeigh
 
 /**
  * Divides by the capacity of clusters:
- * 1. To be placed anew: all replicas are divided, and what runs counts as free.
- * 2. Fewer than are placed: all are divided again by what each cluster has.
+ * 1. When rescheduling was triggered: all replicas are divided, and capacity includes the replicas that run.
+ * 2. Fewer replicas than are placed: all are divided by the clusters' current numbers.
  * 3. As many as are placed: nothing changes.
- * 4. More than are placed: what runs stays, and only the difference is divided.
- * @param few as few clusters as will do
+ * 4. More than are placed: running replicas stay, and only the difference is divided.
+ * @param few whether to use as few clusters as possible
  */
 export function byRoom(
   clusters: readonly Candidate[],
@@ -119,7 +119,7 @@ export function byRoom(
   );
 }
 
-/** @param given.first clusters that are filled before others, where few are wanted */
+/** @param given.first current replicas by cluster: with `few`, these clusters are filled before others */
 function dispense(
   replicas: number,
   among: readonly Votes[],
@@ -144,7 +144,7 @@ function dispense(
   return divide(replicas, shortestThatHolds(replicas, ordered), uid);
 }
 
-/** The beginning of the list that has room enough. */
+/** The shortest beginning of the list with enough capacity. */
 export function shortestThatHolds(replicas: number, ordered: readonly Votes[]): readonly Votes[] {
   let sum = 0;
   const enough = ordered.findIndex(({ votes }) => (sum += votes) >= replicas);

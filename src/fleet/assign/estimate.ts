@@ -3,12 +3,12 @@ import type { BindingComponent } from './binding.ts';
 import type { Member, NodeRun } from './member.ts';
 
 /**
- * A resource that no model of the cluster names: 'none' is there, as Karmada has it since 1.18, or what the cluster's
- * summary says is there ('summary').
+ * Amount of a resource that no resource model of the cluster names: 'none' is zero, as in Karmada since 1.18; 'summary' is
+ * the amount in the Cluster's resource summary.
  */
 export type Unmodelled = 'none' | 'summary';
 
-/** How many replicas that ask for `requests` the cluster has room for. */
+/** Number of replicas with these requests that the cluster has capacity for. */
 export function replicasThatFit(
   member: Member,
   requests: Resources | undefined,
@@ -26,7 +26,7 @@ export function replicasThatFit(
   return Math.min(pods, onNodes, perNode(member.free, rest));
 }
 
-/** How many times all of the components, with their replicas, fit into the cluster. */
+/** Number of sets of the components, each with all of its replicas, that the cluster has capacity for. */
 export function setsThatFit(
   member: Member,
   components: readonly BindingComponent[],
@@ -53,7 +53,7 @@ export function setsThatFit(
   return sets;
 }
 
-/** What all replicas of the components ask for together. */
+/** Total requests of all replicas of the components. */
 export function totalOf(components: readonly BindingComponent[]): Map<string, number> {
   const total = new Map<string, number>();
   for (const { replicas, requests } of components)
@@ -61,7 +61,7 @@ export function totalOf(components: readonly BindingComponent[]): Map<string, nu
   return total;
 }
 
-/** How often `requests` goes into `free`; any number of times where it asks for nothing. */
+/** Number of times that `requests` fits in `free`; infinite when it requests nothing. */
 function perNode(free: Resources, requests: Resources): number {
   let most = Number.POSITIVE_INFINITY;
   for (const [name, amount] of requests)
@@ -69,7 +69,7 @@ function perNode(free: Resources, requests: Resources): number {
   return most;
 }
 
-/** Requests that the models can judge, and those that only the summary can. */
+/** Splits requests into resources that the models name and resources that only the summary has. */
 function split(
   nodes: readonly NodeRun[],
   requests: Resources,
@@ -87,8 +87,8 @@ function split(
 const NOTHING: Resources = new Map();
 
 /**
- * Puts all replicas onto the nodes, each onto the first that has room. Nodes that are still alike stay one run.
- * @returns what is left of the nodes; undefined where something did not fit
+ * Places each replica on the first node with capacity. Nodes with equal free amounts stay one run.
+ * @returns the remaining capacity; undefined when a replica did not fit
  */
 function firstFit(
   nodes: readonly NodeRun[],
@@ -125,7 +125,7 @@ function without(free: Resources, requests: Resources, times: number): Resources
   return left;
 }
 
-/** The cluster with so many of each component in it, which nobody has reported yet. */
+/** The cluster minus replicas that were sent to it and that its status does not include yet. */
 export function occupied(member: Member, components: readonly BindingComponent[]): Member {
   const { free, nodes } = member;
   if (free === undefined) return member;
@@ -139,11 +139,13 @@ export function occupied(member: Member, components: readonly BindingComponent[]
     replicas,
     requests: split(nodes, requests, 'summary').modelled,
   }));
-  // What its models have no room for is on nodes that they do not count.
+  // Replicas that do not fit the models run on nodes that the models do not count.
   return { ...member, free: left, nodes: firstFit(nodes, parts) ?? nodes };
 }
 
-/** Whether so many more of each component fit; a negative number gives back what it has. */
+/**
+ * Whether these replicas of each component fit in addition. A negative number returns capacity of replicas in the cluster.
+ */
 export function fits(
   member: Member,
   components: readonly BindingComponent[],

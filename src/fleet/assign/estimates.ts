@@ -10,11 +10,13 @@ import type { Assigner } from './assigner.ts';
 
 export interface RoomQuestion extends CountedTemplates {
   readonly cluster: string;
-  /** `whole`: whether all replicas of several templates fit, with what is there already. */
+  /** `room`: how many units fit. `whole`: whether all replicas of several templates fit, those in the cluster included. */
   readonly about: 'room' | 'whole';
 }
 
-/** What estimators are asked for this binding: of each cluster that it may go to and that has room by its own status. */
+/**
+ * Questions to estimators for this binding: about each cluster that it may go to and that has capacity by its own status.
+ */
 export function roomQuestions(
   binding: Binding,
   members: readonly Member[],
@@ -29,7 +31,10 @@ export function roomQuestions(
   return asked.flatMap((member) => questionsOf(binding, member, plugin, counted));
 }
 
-/** A workload that all of goes to every cluster is sent whatever room there is, unless some are chosen. */
+/**
+ * Whether capacity affects the placement. A workload that goes whole to every cluster is placed regardless of capacity,
+ * unless spread constraints select clusters.
+ */
 const roomDecides = ({ placement, components }: Binding, { room }: Assigner): boolean =>
   room !== undefined ||
   (divisionOf(placement) !== undefined && components.length <= 1) ||
@@ -47,7 +52,7 @@ function questionsOf(
   const hasRoom = capacityIn(binding, member, plugin) > 0;
   if (plugin.room === undefined || templates.length === 1)
     return hasRoom ? [{ cluster, about: 'room', ...counted }] : [];
-  // What is there already has its room.
+  // Replicas in the cluster need no further capacity.
   const more = (wanted: readonly BindingComponent[]): readonly BindingComponent[] =>
     wanted.flatMap((one, index) => {
       const template = templates[index] ?? one;
@@ -62,9 +67,10 @@ function questionsOf(
 }
 
 /**
- * What comes of the answers.
- * @param answers one for each question, undefined where nobody knows
- * @param taken what was sent to a cluster and is in no report yet, so that its estimator knows nothing of it either
+ * Combines the answers into estimates.
+ * @param answers one for each question; undefined when the estimator has no answer
+ * @param taken replicas that were sent to a cluster and are in no report yet, so that its estimator does not count them
+ *   either
  */
 export function estimatesOf(
   questions: readonly RoomQuestion[],

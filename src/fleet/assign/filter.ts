@@ -5,13 +5,13 @@ import type { Member } from './member.ts';
 import type { ClusterAffinity, Placement, FieldRequirement } from './placement.ts';
 import { holds, unmetRequirement } from '../../k8s/label-selector.ts';
 
-/** The groups of affinities in the order in which they are tried; one without a name where there are none. */
+/** Names of the affinity groups in the order in which they are tried; one empty name when the placement has no groups. */
 export const groupsOf = (placement: Placement | undefined): readonly string[] =>
   placement === undefined || placement.affinity !== undefined || placement.affinities.length === 0
     ? ['']
     : placement.affinities.map(({ name }) => name);
 
-/** Affinities by tier: that of the placement, or of the group that is tried, then what it may flow over to. */
+/** Affinities by tier: the affinity of the placement or of the group, followed by its overflow affinities. */
 export function tiersOf(binding: Binding, group: string): readonly ClusterAffinity[] | undefined {
   const { placement } = binding;
   if (placement?.affinity !== undefined) return [placement.affinity];
@@ -21,9 +21,9 @@ export function tiersOf(binding: Binding, group: string): readonly ClusterAffini
 }
 
 /**
- * Why the workload may not go to the cluster, in Karmada's own words; undefined where it may. Where it is already, neither
- * a kind that is missing nor a taint takes it away: others decide about that.
- * @param tier the affinity that takes it, -1 where none does
+ * Karmada's message why the workload may not go to the cluster; undefined when it may. In a cluster where the workload is
+ * already, missing APIs and taints do not exclude it: other controllers evict it.
+ * @param tier index of the affinity that matches the cluster; -1 when none does
  */
 export function obstacle(binding: Binding, member: Member, tier: number): string | undefined {
   const { placement, clusters, kind, evicting } = binding;
@@ -45,7 +45,7 @@ export function obstacle(binding: Binding, member: Member, tier: number): string
   return evicting.has(member.name) ? 'cluster(s) is in the process of eviction' : undefined;
 }
 
-/** Whether the affinity takes the cluster: every part of it has to hold. */
+/** Whether every part of the affinity matches the cluster. */
 export const affinityMatches = (
   { labels, fields, names, exclude }: ClusterAffinity,
   member: Member,
@@ -69,7 +69,7 @@ function fieldHolds({ key, operator, values }: FieldRequirement, member: Member)
   }
 }
 
-/** A cluster may span zones: one of them is enough for In, none may be there for NotIn. */
+/** A cluster may span zones: In matches when one zone is listed, NotIn when none is. */
 function zonesHold(operator: string, values: readonly string[], zones: readonly string[]): boolean {
   const some = zones.some((zone) => values.includes(zone));
   switch (operator) {

@@ -10,13 +10,13 @@ const GANG_DIVIDED = 'gang-divided';
 const GANG_NO_DIVIDED = 'gang-no-divided';
 
 /**
- * Gangs, which run with any number of replicas from their minimum on:
- * 1. Several templates go whole to one cluster that holds at least the minimum of each; where it runs goes first, then the
- *    most replicas.
- * 2. One template under `gang-no-divided` goes to one cluster: where it runs if that holds the minimum, else one that holds
- *    all, else the one with the most capacity.
- * 3. One template under `gang-divided` keeps what runs and divides the rest, among as few clusters as hold it.
- * 4. Where the minimum does not fit, the whole gang waits.
+ * Strategies for gangs, which run with any number of replicas from their minimum on:
+ * 1. Several templates go whole to one cluster that holds at least the minimum of each: the current cluster first, then the
+ *    one with capacity for the most replicas.
+ * 2. One template under `gang-no-divided` goes to one cluster: the current one when it holds the minimum, else one that
+ *    holds all replicas, else the one with the most capacity.
+ * 3. One template under `gang-divided` keeps its running replicas and divides the rest among as few clusters as hold it.
+ * 4. When the minimum does not fit, the whole gang waits.
  */
 export const gangStrategies: Assigner = {
   name: 'gang',
@@ -38,7 +38,7 @@ export const gangStrategies: Assigner = {
       strategy === GANG_DIVIDED
         ? divided(clusters, binding, interval)
         : [undivided(clusters, binding, interval)];
-    // A workload whose one template is listed as a component is answered in the same words.
+    // When the only template is listed as a component, the target cluster lists it as a component too.
     if (binding.components.length === 0) return found;
     return found.map((one) => ({ ...one, components: [{ name: only.name, replicas: one.replicas }] }));
   },
@@ -49,7 +49,7 @@ interface Interval {
   readonly least: number;
 }
 
-/** A workload of one template has it in its own fields, or as its only component. */
+/** The templates of a binding: a single template is in the binding's own fields, or is its only component. */
 export function bindingTemplates(binding: Binding): readonly BindingComponent[] {
   const { components, replicas, requests, needs } = binding;
   if (components.length > 0) return components;
@@ -58,17 +58,20 @@ export function bindingTemplates(binding: Binding): readonly BindingComponent[] 
     : [];
 }
 
-/** So many replicas of the template have to run. */
+/** Replicas of the template that have to run. */
 export const minAvailableFor = ({ minAvailable }: Binding, { name, replicas }: BindingComponent): number =>
   minAvailable.get(name) ?? replicas;
 
-/** One that needs none is placed with its first replica: with nothing it would be nowhere. */
+/** A template without a minimum is placed from its first replica on: with 0 replicas it would be in no cluster. */
 const intervalOf = (binding: Binding, template: BindingComponent): Interval => ({
   replicas: template.replicas,
   least: Math.max(minAvailableFor(binding, template), Math.min(1, template.replicas)),
 });
 
-/** The least of each template; where none needs any, a replica of the first that has some, as with one template. */
+/**
+ * The minimum of each template. When every minimum is 0, one replica of the first template with replicas, as with a single
+ * template.
+ */
 export function leastSet(binding: Binding): readonly BindingComponent[] {
   const templates = bindingTemplates(binding);
   const least = templates.map((one) => ({ ...one, replicas: minAvailableFor(binding, one) }));
@@ -93,7 +96,7 @@ function divided(
     throw tooFragmented(`the clusters hold ${room} replicas together, of which ${least} are needed at least`);
   const target = Math.min(replicas, room);
   const placed = clusters.reduce((sum, { name }) => sum + replicasOn(binding, name), 0);
-  // What runs stays where it is: only what is missing, or too much, is divided.
+  // Running replicas stay where they are: only missing or surplus ones are divided.
   if (placed > 0 && !binding.fresh)
     return withReplicas(byRoom(clusters, { ...binding, replicas: target }, true));
   const ordered = [...clusters]
@@ -115,9 +118,9 @@ function undivided(
 ): TargetCluster {
   const holds = (count: number): readonly Candidate[] =>
     clusters.filter(({ available }) => available >= count);
-  // Whatever order they come in.
+  // Sorted, so that the input order has no effect.
   const enough = [...holds(least)].sort(byRoomFirst);
-  // A gang that runs is not moved because another cluster would hold more of it.
+  // A running gang is not moved to a cluster that holds more of it.
   const stays = binding.fresh ? undefined : enough.find(({ name }) => replicasOn(binding, name) > 0);
   const full = holds(replicas);
   const [best] = [...(full.length > 0 ? full : enough)].sort(
@@ -135,9 +138,8 @@ function undivided(
 }
 
 /**
- * All templates in one cluster that holds them, or at least the least of each. Karmada sends a workload of several
- * templates whole: it knows no way to send fewer of one of them. So all of it counts as there, and what finds no room
- * waits in that cluster.
+ * Places all templates in one cluster that holds them, or at least the minimum of each. Karmada has no way to send a part of
+ * a workload with several templates, so all replicas count as placed, and those without capacity wait in that cluster.
  */
 function together(clusters: readonly Candidate[], binding: Binding): TargetCluster {
   const { components } = binding;
@@ -159,7 +161,7 @@ function together(clusters: readonly Candidate[], binding: Binding): TargetClust
   };
 }
 
-/** What who reads the result has to know: that more was sent than there is room for. */
+/** A remark for the result when more replicas were sent than the cluster has capacity for. */
 function remarkOn(
   clusters: readonly Candidate[],
   binding: Binding,
@@ -177,7 +179,7 @@ function remarkOn(
 const countsText = (components: readonly BindingComponent[]): string =>
   components.map(({ name, replicas }) => `${name} ${replicas}`).join(', ');
 
-/** Whether the cluster has room for so many replicas of each component, of those that it has included. */
+/** Whether the cluster holds this number of replicas of each component, current ones included. */
 export function fitsIn(
   { member, estimate }: Candidate,
   binding: Binding,
@@ -185,7 +187,7 @@ export function fitsIn(
 ): boolean {
   const { components } = binding;
   const there = binding.clusters.find(({ name }) => name === member.name);
-  // Where nobody wrote down how many there are, all of it is there: whole is how it was sent.
+  // Without recorded numbers, all replicas are in the cluster, since Karmada sends a workload whole.
   const written = there === undefined ? [] : (there.components ?? components);
   const has = components.map(({ name }) => written.find((one) => one.name === name)?.replicas ?? 0);
   if (estimate?.room === 0) return false;
@@ -200,7 +202,7 @@ export function fitsIn(
   return fits(member, more, 'summary');
 }
 
-/** How many replicas of each component have room, the least first; undefined where not even that has. */
+/** Number of replicas of each component that fit, minimums first; undefined when the minimums do not fit. */
 function roomFor(candidate: Candidate, binding: Binding): readonly number[] | undefined {
   const counts = leastSet(binding).map(({ replicas }) => replicas);
   const room = (): boolean => fitsIn(candidate, binding, counts);

@@ -9,34 +9,34 @@ import {
 } from '../../k8s/field-reader.ts';
 import { taintOf, type Taint } from '../../k8s/taints.ts';
 
-/** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), trimmed to what decides whether a workload may go there. */
+/** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), reduced to the fields that placement uses. */
 export interface Member {
   readonly name: string;
   readonly labels: Labels;
-  /** `''` where the Cluster names none; the same for the region. */
+  /** `''` when the Cluster names none; likewise for `region`. */
   readonly provider: string;
   readonly region: string;
   readonly zones: readonly string[];
   readonly taints: readonly Taint[];
   readonly deleting: boolean;
-  /** `batch/v1 Job`: the kinds that its API server serves. */
+  /** Kinds that the cluster's API server serves, such as `batch/v1 Job`. */
   readonly kinds: ReadonlySet<string>;
-  /** What is allocatable and neither allocated nor being allocated; undefined while nothing was reported. */
+  /** Allocatable minus allocated and allocating amounts; undefined while the cluster has reported none. */
   readonly free: Resources | undefined;
-  /** Nodes like these, as its resource models count them, smallest grade first; undefined where it has no models. */
+  /** Runs of equal nodes by the resource models, smallest grade first; undefined when the cluster has no models. */
   readonly nodes: readonly NodeRun[] | undefined;
 }
 
-/** So many nodes that are alike. */
+/** A number of nodes with equal free amounts. */
 export interface NodeRun {
   readonly nodes: number;
   readonly free: Resources;
 }
 
-/** Pods on one node of a model, the default of Kubernetes; a model says nothing of them. */
+/** Pods on one node of a model, by the default of Kubernetes: a model has no number of Pods. */
 const PODS_OF_A_NODE = 110;
 
-/** What of `object` cannot be read is told to `reading`. */
+/** Unreadable fields of `object` are reported to `reading`. */
 export function readMemberCluster(object: JsonObject, reading: FieldReader): Member {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
@@ -89,7 +89,7 @@ function billionths(value: Json | undefined, field: string, reading: FieldReader
   return amounts;
 }
 
-/** A node of a grade has at least the lower end of each of the grade's ranges, so that much is counted on. */
+/** Nodes of each grade, with the lower end of the grade's ranges: the amount that each of these nodes has at least. */
 function modelNodes(
   spec: Json | undefined,
   summary: Json | undefined,

@@ -6,7 +6,7 @@ import { tolerationOf, type Toleration } from '../../k8s/taints.ts';
 /** `spec.placement` of a binding, copied there from the policy. */
 export interface Placement {
   readonly affinity: ClusterAffinity | undefined;
-  /** Groups of clusters, of which the first that holds the workload is taken. */
+  /** Groups of clusters; the first group that holds the workload is chosen. */
   readonly affinities: readonly AffinityGroup[];
   readonly tolerations: readonly Toleration[];
   readonly spread: readonly Spread[];
@@ -17,7 +17,7 @@ export interface Placement {
 export interface ClusterAffinity {
   readonly labels: LabelSelector | undefined;
   readonly fields: readonly FieldRequirement[];
-  /** Empty: any. */
+  /** Empty: any cluster. */
   readonly names: readonly string[];
   readonly exclude: readonly string[];
 }
@@ -32,12 +32,12 @@ export interface FieldRequirement {
 export interface AffinityGroup {
   readonly name: string;
   readonly affinity: ClusterAffinity;
-  /** Where the group is full, these as well, in turn. */
+  /** Overflow affinities, in order: used when the group's clusters are full. */
   readonly overflow: readonly ClusterAffinity[];
 }
 
 export interface Spread {
-  /** `cluster`, `region`, `zone` or `provider`; `''` where it goes by a label. */
+  /** `cluster`, `region`, `zone` or `provider`; `''` when the constraint uses a label. */
   readonly field: string;
   readonly min: number;
   readonly max: number;
@@ -46,9 +46,9 @@ export interface Spread {
 export interface ReplicaScheduling {
   /** `Duplicated` or `Divided`. */
   readonly type: string;
-  /** `Aggregated` or `Weighted`; `''` where nothing is said. */
+  /** `Aggregated` or `Weighted`; `''` when the policy has none. */
   readonly preference: string;
-  /** undefined: all clusters weigh the same. */
+  /** undefined: equal weights. */
   readonly weights: { readonly fixed: readonly FixedWeight[]; readonly dynamic: string } | undefined;
 }
 
@@ -57,11 +57,11 @@ export interface FixedWeight {
   readonly weight: number;
 }
 
-/** How replicas are divided; undefined where every cluster gets all of them, whether it has room or not. */
+/** How replicas are divided; undefined when every cluster gets all of them, regardless of capacity. */
 export const divisionOf = (placement: Placement | undefined): ReplicaScheduling | undefined =>
   placement?.scheduling?.type === 'Duplicated' ? undefined : placement?.scheduling;
 
-/** undefined where the binding has none, as those of dependencies. */
+/** undefined when the binding has no placement, as bindings of dependencies. */
 export function readPlacement(value: Json | undefined, reading: FieldReader): Placement | undefined {
   if (!isObject(value)) return undefined;
   const at = 'spec.placement';

@@ -8,7 +8,7 @@ import { Unplaced, type Candidate, type TargetCluster } from './candidate.ts';
 import { gangStrategies, bindingTemplates } from './gang-strategies.ts';
 import type { Strategies } from './strategies.ts';
 
-/** A third party's plugin in another process: its answers are awaited and checked. */
+/** A third party's plugin in another process. Its answers are asynchronous and are checked. */
 export interface RemotePlugin {
   readonly name: string;
   strategies(): readonly string[];
@@ -16,13 +16,15 @@ export interface RemotePlugin {
   ask(question: StrategyQuestion): Promise<unknown>;
 }
 
-/** So many questions about one binding: its groups of clusters, and some more where room changes meanwhile. */
+/** Questions about one binding at most: one for each of its affinity groups, and more when capacity changes meanwhile. */
 const MOST_QUESTIONS = 64;
 
-/** So many clusters are named where none gets anything. */
+/** Clusters that a message lists at most when none gets any replica. */
 const MOST_NAMED = 10;
 
-/** Leaves a judgement whose plugin has not been asked yet; {@link withPluginAnswers} makes it what is needed. */
+/**
+ * Thrown inside `judge` when a plugin's answer is needed first; {@link withPluginAnswers} catches it and asks the plugin.
+ */
 class Unanswered extends Error {
   readonly key: string;
   readonly ask: () => Promise<unknown>;
@@ -34,14 +36,14 @@ class Unanswered extends Error {
   }
 }
 
-/** What was answered to one question; `failed` where there is no answer, and why. */
+/** Answer to one question; `failed`: the reason why there is none. */
 type Answer = { readonly said: unknown } | { readonly failed: string };
 
 type Answers = ReadonlyMap<string, Answer>;
 
 const answersOf = new WeakMap<Assigner, RemotePlugin>();
 
-/** The plugin as an assigner like any other, which is of use within {@link withPluginAnswers}. */
+/** The plugin as an Assigner. It works only within {@link withPluginAnswers}. */
 export function remoteAssigner(plugin: RemotePlugin): Assigner {
   const assigner = assignerWith(plugin, new Map());
   answersOf.set(assigner, plugin);
@@ -49,9 +51,9 @@ export function remoteAssigner(plugin: RemotePlugin): Assigner {
 }
 
 /**
- * What `judge` comes to, with the answers of plugins that have to be asked first. It is called until all are there, each
- * time anew: what it comes to goes by the state of that moment, and an answer counts for exactly the question that it was
- * given to. What has to be done before anybody else gets a turn is done in `judge`.
+ * Result of `judge` once every plugin that it needs has answered. `judge` is called again after each answer, with the state
+ * of that moment; an answer is used only for exactly the question that it was given to. Work that must not be interleaved
+ * with other work belongs in `judge`, which is synchronous.
  */
 export async function withPluginAnswers<T>(
   strategies: Strategies,
@@ -81,7 +83,7 @@ export async function withPluginAnswers<T>(
         (error: unknown): Answer => ({ failed: messageOf(error) }),
       ),
     );
-  // One question more is refused where it is asked.
+  // `assignReplica` throws for a question beyond the limit, so this is not reached.
   const exhausted = (needs: Unanswered): never => {
     throw needs;
   };
@@ -91,10 +93,10 @@ export async function withPluginAnswers<T>(
 const assignerWith = (plugin: RemotePlugin, answers: Answers): Assigner => ({
   name: plugin.name,
   strategies: () => plugin.strategies(),
-  // Of a gang the least is enough, and what no model of a cluster names is there all the same.
+  // Capacity is counted as for gangs: the minimum has to fit, and resources that no model names are read from the summary.
   ...(gangStrategies.room && { room: gangStrategies.room }),
   assignReplica: (strategy, clusters, binding) => {
-    // A ConfigMap, or what else has no Pods, is everywhere.
+    // An object without Pods, such as a ConfigMap, goes to every cluster.
     const templates = bindingTemplates(binding);
     if (templates.length === 0) return clusters.map(({ name }) => ({ name, replicas: 0 }));
     if (templates.every(({ replicas }) => replicas === 0)) return [];
@@ -112,7 +114,7 @@ const assignerWith = (plugin: RemotePlugin, answers: Answers): Assigner => ({
   },
 });
 
-/** @throws Unplaced where it gives nothing, or what must not be written */
+/** @throws Unplaced when the answer places nothing or breaks a rule */
 function judged(
   who: string,
   said: unknown,

@@ -5,15 +5,15 @@ import type { Assigner } from './assigner.ts';
 
 /**
  * Why a binding is scheduled again: its placement changed (`placement`), its replicas do not add up (`replicas`),
- * rescheduling was triggered (`fresh`), one of its clusters is going (`cluster`), it may grow (`growth`), or it belongs in
- * every cluster that fits (`everywhere`).
+ * rescheduling was triggered (`fresh`), one of its clusters is going away (`cluster`), it may grow (`growth`), or it belongs
+ * in every cluster that fits (`everywhere`).
  */
 export type RescheduleReason = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'everywhere';
 
 /**
- * The first reason that holds, in the order of Karmada's scheduler; undefined where nothing is to be done.
- * @param applied whether its placement is the one by which it was placed
- * @param stays whether there is such a cluster, and it is not being deleted
+ * The first reason that applies, in the order of Karmada's scheduler; undefined when the binding needs no scheduling.
+ * @param applied whether the binding was scheduled by its current placement
+ * @param stays whether the cluster exists and is not being deleted
  */
 export function rescheduleReasonOf(
   binding: Binding,
@@ -55,8 +55,8 @@ function withInterval(binding: Binding, clusters: readonly TargetCluster[]): Res
 }
 
 /**
- * How many replicas of a template are in a cluster. Where nobody wrote that down of several, all of it is there: whole is
- * how it was sent.
+ * Replicas of a template in a cluster. For several templates without recorded numbers, all replicas are there, since Karmada
+ * sends a workload whole.
  */
 export const placedOf = (
   { replicas, components }: TargetCluster,
@@ -71,7 +71,7 @@ const sumOf = (clusters: readonly TargetCluster[]): number =>
   clusters.reduce((sum, { replicas }) => sum + replicas, 0);
 
 /**
- * Whether everything that runs stays where it is and as large. Only what shrinks as a whole may lose some.
+ * Whether every running replica keeps its cluster. Replicas may be removed only when the workload itself is scaled down.
  * @param stays as in {@link rescheduleReasonOf}
  */
 export function keepsWhatRuns(
@@ -91,7 +91,7 @@ export function keepsWhatRuns(
   });
 }
 
-/** Whether both say the same, in whatever order. */
+/** Whether both lists are equal, in any order. */
 export function sameClusters(a: readonly TargetCluster[], b: readonly TargetCluster[]): boolean {
   const text = (clusters: readonly TargetCluster[]): string =>
     JSON.stringify(

@@ -5,11 +5,11 @@ import { divisionOf, type Placement, type Spread } from './placement.ts';
 /**
  * Selects the clusters among which replicas are divided:
  * 1. Without spread constraints, or with static weights, all candidates.
- * 2. With a constraint by region, the regions with the best scores, the best cluster of each, then the best of the rest.
- * 3. With a constraint by cluster, the first `maxGroups`; from the last on each is exchanged for the one with the most
- *    capacity of the rest, until all replicas fit.
+ * 2. With a constraint by region, the regions with the best scores: the best cluster of each, then the best of the rest.
+ * 3. With a constraint by cluster, the first `maxGroups`; starting with the last, each is exchanged for the remaining
+ *    candidate with the most capacity until all replicas fit.
  * @param candidates by preference
- * @param need replicas, or sets of components, that they have to hold together
+ * @param need replicas or sets of components that the selected clusters have to hold together
  * @throws Unplaced
  */
 export function select(
@@ -37,14 +37,17 @@ export function select(
   return selected;
 }
 
-/** Weights that were written down say all there is to say about spread. */
+/** Static weights already determine the spread. */
 const weighsByRule = ({ scheduling }: Placement): boolean =>
   scheduling?.type === 'Divided' &&
   scheduling.preference === 'Weighted' &&
   (scheduling.weights === undefined ||
     (scheduling.weights.fixed.length > 0 && scheduling.weights.dynamic === ''));
 
-/** The first `most`, from the last on exchanged for what has most room of the rest until there is room enough. */
+/**
+ * The first `most` candidates; starting with the last, each is exchanged for the remaining one with the most capacity until
+ * `need` fits.
+ */
 function withRoom(candidates: readonly Candidate[], most: number, need: number): readonly Candidate[] {
   const [chosen, rest] = [candidates.slice(0, most), candidates.slice(most)];
   for (let at = chosen.length - 1; at >= 0 && sumOfAvailable(chosen) < need; at -= 1) {
@@ -61,7 +64,7 @@ function withRoom(candidates: readonly Candidate[], most: number, need: number):
   return sumOfAvailable(chosen) < need ? [] : chosen;
 }
 
-/** Regions first, then the best cluster of each, then whatever is best of the rest. */
+/** Selects regions, then the best cluster of each, then the best of the remaining clusters. */
 function selectByRegion(
   binding: Binding,
   candidates: readonly Candidate[],
@@ -97,10 +100,13 @@ function selectByRegion(
   return [...first, ...rest.slice(0, Math.max(0, wanted - first.length))];
 }
 
-/** Room counts a thousand times what the clusters' own scores do. */
+/** Factor by which capacity outweighs the clusters' own scores. */
 const UNIT = 1000;
 
-/** How good a region is: clusters that can hold everything, or room up to its share, then the mean of the scores. */
+/**
+ * Score of a region: its clusters that hold all replicas or its capacity up to its share, then the mean of the clusters'
+ * scores.
+ */
 export function scoreOf(
   { placement, replicas }: Pick<Binding, 'placement' | 'replicas'>,
   clusters: readonly Candidate[],
@@ -123,7 +129,7 @@ export function scoreOf(
   return (room < target ? room : target) * UNIT + mean(clusters);
 }
 
-/** Clusters that share a region. */
+/** Clusters of one region. */
 export interface RegionGroup {
   readonly name: string;
   readonly clusters: number;
@@ -137,13 +143,13 @@ interface Path {
   readonly order: number;
 }
 
-/** Above so many ways to choose, those that were found first have to do: there are 2^n of them. */
+/** Limit of explored choices, of which there are 2^n: beyond it the best choice found so far is returned. */
 const MOST_PATHS = 100_000;
 
 /**
- * The groups whose scores come to most, among all choices of `min` to `max` of them that have enough clusters; a choice
- * that is the beginning of the best one is better, since it needs fewer.
- * @returns their names, best first; none where no choice will do
+ * The groups with the highest total score, among all choices of `min` to `max` groups with enough clusters. A choice that is
+ * a prefix of the best one is preferred, since it needs fewer groups.
+ * @returns their names, best first; empty when no choice is possible
  */
 export function selectGroups(
   groups: readonly RegionGroup[],
@@ -164,7 +170,7 @@ export function selectGroups(
       const group = sorted[at];
       if (group === undefined) return;
       walk([...taken, group], clusters + group.clusters, at + 1);
-      // All of them are needed, so leaving one out leads nowhere.
+      // Every group is needed, so a choice without one cannot succeed.
       if (sorted.length === need.min) return;
     }
   };

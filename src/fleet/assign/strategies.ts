@@ -3,15 +3,15 @@ import { defaultStrategy } from './default-strategy.ts';
 import { gangStrategies } from './gang-strategies.ts';
 import type { Assigner } from './assigner.ts';
 
-/** Which plugin answers for a strategy. */
+/** The strategies and their plugins. */
 export interface Strategies {
   readonly names: readonly string[];
-  /** Why there may be others that nobody knows now: a sentence for each plugin that does not run. */
+  /** Why further strategies may exist: a sentence for each plugin that does not run. */
   readonly missing: readonly string[];
   pluginOf(strategy: string): Assigner | undefined;
 }
 
-/** @throws MusterError STRATEGY_INVALID where two plugins claim a strategy */
+/** @throws MusterError STRATEGY_INVALID when two plugins have a strategy of the same name */
 export function strategiesOf(plugins: readonly Assigner[], missing: readonly string[] = []): Strategies {
   const claims = plugins.flatMap((plugin) => plugin.strategies().map((name) => ({ name, plugin })));
   const taken = new Map<string, Assigner>();
@@ -30,7 +30,7 @@ export function strategiesOf(plugins: readonly Assigner[], missing: readonly str
   return { names: [...taken.keys()].sort(), missing, pluginOf: (strategy) => taken.get(strategy) };
 }
 
-/** What comes with Muster. */
+/** The assigners of Muster itself. */
 export const builtInAssigners: readonly Assigner[] = [defaultStrategy, gangStrategies];
 
 export const builtInStrategies = (): Strategies => strategiesOf(builtInAssigners);

@@ -1,10 +1,10 @@
 import { fnv1a } from '../../text/fnv1a.ts';
 
-/** A cluster with its votes: what it weighs, or how much it can hold. */
+/** A cluster with its votes: its weight or its capacity. */
 export interface Votes {
   readonly name: string;
   readonly votes: number;
-  /** What it has before, and keeps; absent: nothing. */
+  /** Seats that the cluster has already and keeps. Absent: 0. */
   readonly seats?: number;
 }
 
@@ -16,12 +16,12 @@ interface Party extends Votes {
  * Divides `seats` by Webster's (Sainte-Laguë's) method:
  * 1. Each seat goes to the cluster with the largest quotient votes / (2 × seats + 1).
  * 2. Among equal quotients the cluster with fewer seats gets it.
- * 3. Among those the name decides: ascending, or descending for the half of all workloads whose uid hashes to an odd number,
- *    so that not all workloads prefer the same cluster.
+ * 3. Among clusters with equal seats the name decides: ascending, or descending for the half of all workloads whose uid
+ *    hashes to an odd number, so that not all workloads prefer the same cluster.
  *
  * No cluster gets more seats than votes while there are at most as many seats as votes in all.
  * @param uid of the workload
- * @returns seats by name, with those that were there before
+ * @returns seats by name, earlier seats included
  */
 export function divide(seats: number, among: readonly Votes[], uid: string): Map<string, number> {
   const downwards = uid !== '' && (fnv1a(uid) & 1) === 1;

@@ -2,18 +2,18 @@ import { dispatch, type Dispatched, type QueuedGang, type QueueStanding } from '
 import { claimOf, deficitsOf, releasingOf, type QueueRecord } from '../queues/read-queue.ts';
 import type { QueuedBinding } from './queued-binding.ts';
 
-/** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */
+/** Why placement of a namespace's bindings is halted, as a sentence; undefined when it is not. */
 export type PlacementHalt = (namespace: string) => string | undefined;
 
-/** What the API server says of queues and bindings, judged. */
+/** State of queues and bindings, computed from the objects of the API server. */
 export interface QueueView extends Omit<Dispatched, 'standings'> {
   readonly standings: readonly QueueStanding[];
   readonly through: readonly QueuedGang[];
-  /** Bindings that a queue has begun to let through, and that are held still. */
+  /** Bindings that a queue has begun to let through and that are still suspended. */
   readonly begun: readonly QueuedBinding[];
 }
 
-/** Who waits, who is through, and whose turn it is: the same for the loop and for whoever looks. */
+/** Who waits, who is through, and whose turn is next. The controller and the command line use the same function. */
 export function viewQueues(
   bindings: readonly QueuedBinding[],
   queues: readonly QueueRecord[],
@@ -38,7 +38,7 @@ export function viewQueues(
     else if (deleting) continue;
     else if (why !== undefined) unreadable.push({ gang, why });
     else waiting.push(gang);
-    // One that has clusters already holds what it has: nothing is gained by holding it.
+    // A binding with clusters already uses its capacity, so suspending it has no purpose.
     if (isBegun && !deleting && given.standstill?.(binding.namespace) === undefined) begun.push(binding);
   }
   const done = dispatch({

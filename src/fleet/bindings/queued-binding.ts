@@ -6,7 +6,7 @@ import { totalOf } from '../assign/estimate.ts';
 import type { QueuedGang } from '../queues/dispatch.ts';
 import { isSuspended } from './owner.ts';
 
-/** A binding, as far as queues look at it. */
+/** A binding, reduced to the fields that queues use. */
 export interface QueuedBinding {
   /** `''` for a ClusterResourceBinding. */
   readonly namespace: string;
@@ -14,21 +14,21 @@ export interface QueuedBinding {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  /** What its workload and its policy say is still to be read. */
+  /** Whether the workload and the policy of the binding have not been read yet. */
   readonly unread: boolean;
-  /** Held back from schedulers. */
+  /** Whether scheduling is suspended. */
   readonly held: boolean;
-  /** It has clusters already. */
+  /** Whether the binding has clusters. */
   readonly placed: boolean;
   readonly finished: boolean;
-  /** `batch/v1 Job train`. */
+  /** Kind and name of the workload, such as `batch/v1 Job train`. */
   readonly workload: string;
-  /** In a queue; undefined: in none. Its requests are empty where they cannot be read: then `fault` says why. */
+  /** undefined: the binding is in no queue. The requests are empty when they cannot be read; `fault` has the reason then. */
   readonly gang: QueuedGang | undefined;
   readonly fault: string | undefined;
 }
 
-/** A binding as the API server has it, trimmed. */
+/** Reads a binding of the API server. */
 export function readQueuedBinding(object: JsonObject): QueuedBinding {
   const metadata = ownObject(object, 'metadata');
   const spec = own(object, 'spec');
@@ -39,7 +39,7 @@ export function readQueuedBinding(object: JsonObject): QueuedBinding {
   const { key, replicas, requests, components, clusters, kind } = readBinding(object, reading);
   const unreadable = reading.faults.find(({ field }) => /^spec\.(replica|components)/.test(field));
   const sent = clusters.reduce((sum, one) => sum + one.replicas, 0);
-  // What has been promised counts in full: a gang that began with less may grow.
+  // The full number counts: a gang that was placed with fewer replicas may grow.
   const times = Math.max(replicas, sent);
   const total =
     components.length > 0
@@ -78,9 +78,9 @@ const timesOf = (amounts: Resources, times: number): Resources =>
 const integerOf = (value: Json | undefined): number =>
   typeof value === 'number' && Number.isInteger(value) ? value : 0;
 
-/** By which condition a workload tells that it has run to its end. */
+/** Conditions that mean that a workload has ended. */
 const CONDITIONS = ['Complete', 'Completed', 'Succeeded', 'Failed', 'Finished'];
-/** The same as a phase, in the words of any of the kinds. */
+/** Phases that mean the same, of any kind, in lower case. */
 const PHASES = [
   'completed',
   'succeeded',
@@ -93,8 +93,8 @@ const PHASES = [
 ];
 
 /**
- * Whether a workload has come to its end in every cluster that it was sent to: then what it had is free, though its
- * binding stays until somebody deletes the workload.
+ * Whether a workload has ended in every cluster that it was sent to. Its capacity is free then, although its binding exists
+ * until the workload is deleted.
  * @param statuses `status.aggregatedStatus` of its binding
  */
 export const hasFinished = (statuses: readonly Json[], clusters: number): boolean =>

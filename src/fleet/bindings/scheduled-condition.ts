@@ -1,15 +1,15 @@
 import { ownString, type Json } from '../../json/json.ts';
 import { kubeTime } from '../../k8s/time.ts';
 
-/** Of condition `Scheduled`; those of Karmada's own scheduler. */
+/** Reasons of condition `Scheduled`, the same as those of Karmada's scheduler. */
 export type ScheduledReason =
   'Success' | 'NoClusterFit' | 'Unschedulable' | 'QuotaExceeded' | 'SchedulerError';
 
 const TYPE = 'Scheduled';
 
 /**
- * The whole list with condition `Scheduled` as it is to be: the status is merged, so a list with one condition would be
- * all there is. undefined where it says so already.
+ * The full list of conditions with the new condition `Scheduled`; undefined when nothing changes. The full list is needed,
+ * because a merge patch of the status replaces lists.
  */
 export function scheduledConditions(
   conditions: readonly Json[],

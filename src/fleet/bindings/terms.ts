@@ -5,24 +5,26 @@ import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../assign/binding-annotations.ts';
 import { multiGetReplicas } from '../multi-replicas.ts';
 
-/** The queue and annotations of a binding, read from its workload, policy and namespace: Karmada carries none of them over. */
+/**
+ * The queue and annotations of a binding, read from its workload, policy and namespace, since Karmada copies none of them.
+ */
 export interface Terms {
-  /** The FleetQueue that lets it through; undefined: none has to. */
+  /** Name of the FleetQueue that the binding waits in; undefined: the binding waits in none. */
   readonly queue: string | undefined;
-  /** What its annotations have to be; null: absent. */
+  /** Desired annotations; null: absent. */
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** The objects that terms are read from. The policy is undefined where the binding names none. */
+/** The objects that terms are read from. `policy` is undefined when the binding names none. */
 export interface TermSources {
   readonly binding: JsonObject;
   readonly template: JsonObject;
   readonly policy: JsonObject | undefined;
-  /** Of the binding; undefined where it has none. */
+  /** Namespace of the binding; undefined when it has none. */
   readonly namespace?: JsonObject | undefined;
 }
 
-/** The workload's own word counts before that of its policy, which is for many; that of its namespace is for all others. */
+/** The workload's annotations take precedence over its policy's, and these over the namespace's. */
 export function bindingTermsOf(
   { binding, template, policy, namespace }: TermSources,
   kinds: readonly WorkloadKind[],
@@ -46,9 +48,9 @@ export function bindingTermsOf(
 }
 
 /**
- * The least that a gang can run with, as its binding has to say it: `8`, or by template `leader=1,worker=6,eval=0`;
- * undefined where it needs all, or nobody knows. Only for templates that the binding knows by the same names: whoever told Karmada
- * of the workload may have called them otherwise.
+ * Minimum of a gang as the value of the binding's annotation: `8`, or by template `leader=1,worker=6,eval=0`; undefined when
+ * the gang needs all replicas or its minimum is unknown. Only templates with the same name in the binding are included:
+ * another interpreter may have named the components.
  */
 function minimumOf(
   binding: JsonObject,
@@ -80,7 +82,7 @@ function replicasOf(
   try {
     return multiGetReplicas(template, kinds);
   } catch (error) {
-    // A kind that nobody told of, or one that Karmada has understood better: all of its Pods are needed.
+    // An unknown kind, or a workload that only another interpreter can read, needs all of its Pods.
     if (error instanceof MusterError) return [];
     throw error;
   }
@@ -88,6 +90,6 @@ function replicasOf(
 
 const countOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
 
-/** An empty one says nothing. */
+/** An empty annotation counts as absent. */
 const annotationOf = (object: JsonObject | undefined, key: string): string | undefined =>
   ownString(own(own(object, 'metadata'), 'annotations'), key)?.trim() || undefined;

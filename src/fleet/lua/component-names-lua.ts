@@ -1,6 +1,6 @@
 /**
- * {@link componentNames} in Lua. It needs no bit operations, as Karmada's Lua is 5.1, which has none, and no `string.gsub`,
- * which Karmada refuses.
+ * {@link componentNames} in Lua. It uses no bit operations, which Karmada's Lua 5.1 lacks, and no `string.gsub`, which
+ * Karmada disables.
  */
 export const COMPONENT_NAMES = `
 local function hash(text)

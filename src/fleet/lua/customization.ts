@@ -11,8 +11,8 @@ import {
 import { AT, multiReplicasScript, SHAPE_WAYS } from './multi-replicas-lua.ts';
 
 /**
- * A kind as Karmada's ResourceInterpreterCustomization, for who would rather have Lua in Karmada than a webhook.
- * @throws MusterError WORKLOAD_UNKNOWN where the kind cannot be written down so
+ * A kind as Karmada's ResourceInterpreterCustomization, for fleets that prefer Lua in Karmada to a webhook.
+ * @throws MusterError WORKLOAD_UNKNOWN when the kind cannot be expressed in Lua
  */
 export function customizationOf(kind: WorkloadKind): JsonObject {
   const { group, kind: name, health } = kind;
@@ -36,7 +36,7 @@ export function customizationOf(kind: WorkloadKind): JsonObject {
 
 /**
  * `MultiGetReplicas(obj)` and `MultiReviseReplica(obj, desiredReplicas)` of a kind in Lua.
- * @throws MusterError WORKLOAD_UNKNOWN where the kind is of code alone, and nobody wrote the same in Lua
+ * @throws MusterError WORKLOAD_UNKNOWN when the kind is defined by code only and has no Lua version
  */
 export function luaOf(kind: WorkloadKind): string {
   const { shapes = [], lua, totalMinimum } = kind;
@@ -103,7 +103,7 @@ function shapeText(shape: TemplateShape): string {
   return `{ ${parts.join(', ')} }`;
 }
 
-/** By the same signs as the webhook. */
+/** Lua for the kind's health, by the same signs as {@link isHealthy}. */
 function healthScript({ phases, conditions, ready = [] }: HealthSigns): string {
   const failed = phases.flatMap(({ path, values }) =>
     values.map(
@@ -140,5 +140,7 @@ end
 
 const luaPath = (path: string): string => `{ ${path.split('.').map(quoted).join(', ')} }`;
 
-/** Fields and names come from schemas that let no character in that would have to be escaped otherwise. */
+/**
+ * A Lua string literal. JSON is enough: schemas allow no character in fields and names that Lua would escape differently.
+ */
 const quoted = (value: Json): string => JSON.stringify(value);

@@ -1,7 +1,7 @@
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { COMPONENT_NAMES } from './component-names-lua.ts';
 
-/** Reads a field. */
+/** Lua function that reads a field. */
 export const AT = `local function at(root, path)
   local value = root
   for _, key in ipairs(path) do
@@ -12,7 +12,7 @@ export const AT = `local function at(root, path)
 end
 `;
 
-/** What every script begins with. A field is a list of keys; numbers in it are positions of lists, from 1. */
+/** Beginning of every script. A field is a list of keys; numbers in it are list positions, from 1. */
 const READING = `
 local kube = require("kube")
 
@@ -84,7 +84,7 @@ local function templateAt(root, path)
 end
 `;
 
-/** The ways in which kinds keep templates, as far as paths can say it. */
+/** Lua functions for the shapes in which kinds keep their templates, as far as paths express them. */
 export const SHAPE_WAYS = `
 local function alone(root, shape, found)
   local template = templateAt(root, shape.template)
@@ -144,7 +144,7 @@ local function roles(root, shape, found)
 end
 `;
 
-/** As `multiGetReplicas` and `multiReviseReplica` do it. */
+/** Lua versions of `multiGetReplicas` and `multiReviseReplica`. */
 const MULTI = `
 local function templatesOf(obj)
   local found = {}
@@ -222,8 +222,8 @@ end
 `;
 
 /**
- * @param ways functions that find the templates of an object
- * @param shapes Lua that sets `shapes`, each with its way, and `totalMinimum`
+ * @param ways Lua functions that find the templates of an object
+ * @param shapes Lua code that sets `shapes`, each with its function, and `totalMinimum`
  */
 export const multiReplicasScript = (ways: string, shapes: string): string =>
   [READING, COMPONENT_NAMES, ways, `\n${shapes}\n`, MULTI].join('').trimStart();

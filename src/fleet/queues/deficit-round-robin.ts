@@ -1,45 +1,53 @@
 import type { PlacedQueue } from './queue-tree.ts';
 
 /**
- * How much less than its share of what was let through a queue has got, in Pods. Absent: 0. It is what fairness goes by;
- * who loses it begins anew, and nothing else follows. Under {@link overdueKey} of a queue is the same of its overdue turns.
+ * How many Pods fewer than its share a queue has let through. Absent: 0. Lost deficits only restart fairness from 0. The key
+ * {@link overdueKey} of a queue has its deficit of overdue turns.
  */
 export type Deficits = ReadonlyMap<string, number>;
 
-/** A name that no queue has. */
+/** A key that is no queue's name. */
 export const overdueKey = (key: string): string => `${key}!`;
 
-/** A queue with those that are a part of it, or the gangs that wait in the queue itself. */
+/** A queue with its child queues, or the gangs that wait directly in a queue. */
 interface Turn<T> {
-  /** Name of the queue; of gangs that wait in a queue with parts `name/`, which no queue is called. */
+  /** Name of the queue; `name/` for the gangs that wait directly in the queue `name`, since no queue's name contains `/`. */
   readonly key: string;
   readonly weight: number;
   readonly parts: Map<string, Turn<T>>;
-  /** Who waits here, the first one last. */
+  /** Waiting gangs, the first one last. */
   readonly waiting: T[];
-  /** How many of those that wait here or in its parts come before all the others. */
+  /** Number of waiting gangs, here or in child queues, with overdue turns. */
   pressing: number;
-  /** Whether room is kept for one of them, who found too little: whoever comes now passes it. */
+  /**
+   * Whether capacity has been reserved for one of its gangs that did not fit: every later gang of the queue passes over it.
+   */
   passed: boolean;
 }
 
-/** Who waits in one queue. */
+/** Waiting gangs of one queue. */
 export interface Lane<T> {
   readonly at: PlacedQueue;
-  /** The first one first. */
+  /** In order, the first one first. */
   readonly waiting: readonly T[];
-  /** How many of the first ones have pressing turns. */
+  /** Number of gangs at the beginning of `waiting` with overdue turns. */
   readonly pressing: number;
 }
 
-/** At one level of the tree: whose turn it is, among whom, and whose turns are overdue if this one is. */
+/**
+ * The choice at one level of the tree: the candidates, the candidates with overdue turns when the chosen one is overdue, and
+ * the chosen one.
+ */
 interface Choice<T> {
   readonly among: readonly Turn<T>[];
   readonly overdue: readonly Turn<T>[];
   readonly chosen: Turn<T>;
 }
 
-/** Whose turn it is, and what is to be called when it was let through, with its Pods; or when room is kept for it. */
+/**
+ * The next gang, with a callback for letting it through with its number of Pods and a callback for reserving capacity for
+ * it.
+ */
 export interface Next<T> {
   readonly one: T;
   readonly letThrough: (pods: number) => void;
@@ -50,7 +58,7 @@ export interface Next<T> {
  * Deficit round robin at each level of the queue tree:
  * 1. The queue with the largest deficit by weight is next.
  * 2. Its Pods are subtracted from its deficit and credited to all waiting queues of the level by weight.
- * 3. Queues with an overdue gang come first, else newcomers would take all capacity that comes free. They keep a separate
+ * 3. Queues with an overdue gang come first, since newcomers would take all freed capacity otherwise. They keep a separate
  *    deficit, so that serving small gangs does not starve the one for which capacity is reserved.
  * 4. A queue that passes over such a gang comes after all overdue queues of its level, for the same reason.
  */
@@ -74,7 +82,7 @@ export class DeficitRoundRobin<T> {
       enter(`${at.queue.name}/`, 1);
       node.waiting.push(...waiting.toReversed());
     }
-    // As in any deficit round robin: who has nothing to send keeps no deficit for later.
+    // A queue without waiting gangs keeps no deficit, as in every deficit round robin.
     this.#deficits = new Map([...deficits].filter(([key]) => waited.has(key)));
   }
 
@@ -82,7 +90,7 @@ export class DeficitRoundRobin<T> {
     return this.#deficits;
   }
 
-  /** undefined: nobody is left. */
+  /** undefined when no gang is left. */
   next(): Next<T> | undefined {
     const path: Choice<T>[] = [];
     let node = this.#root;
@@ -133,7 +141,7 @@ export class DeficitRoundRobin<T> {
     this.#deficits.set(key, (this.#deficits.get(key) ?? 0) + amount);
   }
 
-  /** Takes away who has nobody left, the innermost first. */
+  /** Removes queues without waiting gangs, the innermost first. */
   #prune(path: readonly Turn<T>[]): void {
     for (let depth = path.length - 1; depth >= 0; depth -= 1) {
       const node = path[depth];
@@ -148,7 +156,7 @@ const turn = <T>(key: string, weight: number): Turn<T> => ({
   ...{ pressing: 0, passed: false },
 });
 
-/** Those whose turn is overdue, then whoever passes one of them, then all others. */
+/** Rank of a queue: overdue first, then queues that pass over a gang with reserved capacity, then all others. */
 const rankOf = ({ pressing, passed }: Turn<unknown>): number => (pressing === 0 ? 2 : passed ? 1 : 0);
 
 const part = <T>(node: Turn<T>, key: string, weight: number): Turn<T> =>

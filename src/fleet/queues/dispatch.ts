@@ -11,9 +11,9 @@ import {
 } from './queue-tree.ts';
 import { DeficitRoundRobin, type Deficits } from './deficit-round-robin.ts';
 
-/** A gang in a queue: what it asks for in all, and since when (ms since 1970). */
+/** A gang in a queue, with its total requests and its age (`since`: milliseconds since 1970). */
 export interface QueuedGang {
-  /** `namespace/name` of its binding, or `name`. */
+  /** `namespace/name` of the gang's binding; `name` for a ClusterResourceBinding. */
   readonly key: string;
   readonly uid: string;
   readonly queue: string;
@@ -25,55 +25,55 @@ export interface QueuedGang {
 
 export interface DispatchInput {
   readonly queues: Iterable<Queue>;
-  /** Held back. */
+  /** Gangs that are suspended. */
   readonly waiting: readonly QueuedGang[];
-  /** Let through before, and not finished. */
+  /** Gangs that were let through before and have not finished. */
   readonly through: readonly QueuedGang[];
   readonly deficits: Deficits;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** From this age on (ms) room is kept for a gang that is too large for what is free. */
+  /** Age in milliseconds from which on capacity is reserved for a gang that does not fit. */
   readonly reserveAfterMs: number;
-  /** No more than so many are let through at once. */
+  /** Gangs that are let through at once at most. */
   readonly most?: number;
 }
 
-/** Where a gang that waits stands. */
+/** Position of a waiting gang. */
 export interface QueueStanding {
   readonly gang: QueuedGang;
-  /** In its queue, from 1 on. */
+  /** Position in the queue, from 1. */
   readonly position: number;
   readonly why: string;
 }
 
 export interface Dispatched {
-  /** Who is let through, in this order. */
+  /** Gangs to let through, in this order. */
   readonly release: readonly QueuedGang[];
-  /** The others, by queue and position. */
+  /** All other gangs, by queue and position. */
   readonly standings: readonly QueueStanding[];
   readonly deficits: Deficits;
   readonly tree: ReadonlyMap<string, PlacedQueue>;
-  /** With those that are let through now. */
+  /** Usage including the gangs that are let through now. */
   readonly room: QueueUsage;
-  /** When the first of those who wait is old enough for room to be kept for it (ms since 1970); undefined: none. */
+  /** When the first waiting gang is old enough for a reservation (milliseconds since 1970); undefined: none. */
   readonly nextReservation: number | undefined;
 }
 
 /**
  * Decides which waiting gangs are let through now:
- * 1. Within a queue gangs are ordered by priority, then age.
+ * 1. Gangs of a queue are ordered by priority, then age.
  * 2. Between queues deficit round robin picks the next gang, by weight ({@link DeficitRoundRobin}).
  * 3. A gang that fits in its queue and all parents is let through and takes its capacity.
- * 4. One that does not fit is passed over, until it has waited for `reserveAfterMs`: then capacity is reserved for it in each
- *    queue up to the one that is short, and its queue comes before those where no gang has waited as long.
- * 5. One that could never fit reserves nothing.
+ * 4. A gang that does not fit is passed over. Once it has waited for `reserveAfterMs`, capacity is reserved for it in each
+ *    queue up to the one that is short, and its queue comes before queues where no gang has waited as long.
+ * 5. For a gang that could never fit, nothing is reserved.
  *
- * No queue exceeds its capacity, and the order of the input decides nothing.
+ * No queue exceeds its capacity, and the order of the input has no effect.
  */
 export function dispatch(input: DispatchInput): Dispatched {
   const { waiting, through, deficits, now, reserveAfterMs, most = Infinity } = input;
   const tree = queueTree(input.queues);
-  // What is taken; and the same with what is kept for somebody.
+  // Capacity in use; and capacity in use plus reserved.
   const [taken, claimed] = [new QueueUsage(), new QueueUsage()];
   for (const gang of through)
     for (const room of [taken, claimed]) room.take(tree.get(gang.queue)?.chain ?? [], gang.requests);
@@ -83,7 +83,7 @@ export function dispatch(input: DispatchInput): Dispatched {
     [...lanes].flatMap(([name, gangs]) => {
       const at = tree.get(name);
       if (at === undefined || at.closed !== undefined) return [];
-      // Up to the last one for whom room is kept: who stands before it in its own queue stays before it.
+      // Overdue turns extend to the last gang with a reservation: gangs before it in its queue stay before it.
       const keeps = (gang: QueuedGang) => isDue(gang) && hopelessIn(at.chain, gang) === undefined;
       const last = gangs.findLastIndex(keeps);
       return [{ at, waiting: gangs, pressing: last + 1 }];
@@ -112,7 +112,8 @@ export function dispatch(input: DispatchInput): Dispatched {
     why.set(gang, whyOf(hopeless ?? really, short, keeps, keptIn));
     if (keeps) {
       next.kept();
-      // Room further out than where it lacks is no use to it before there is some here.
+      // Capacity is reserved only up to the queue that is short: in outer queues it would be useless until the inner one has
+      // some.
       const inner = chain.slice(0, chain.indexOf(short.queue) + 1);
       claimed.take(inner, gang.requests);
       for (const { name } of inner) if (!keptIn.has(name)) keptIn.set(name, gang);
@@ -128,11 +129,11 @@ export function dispatch(input: DispatchInput): Dispatched {
   };
 }
 
-/** What it lacks even when nothing else is there, in the innermost queue that has too little. */
+/** The shortage of the gang if it were alone, in the innermost queue with too little capacity. */
 const hopelessIn = (chain: readonly Queue[], gang: QueuedGang): Shortage | undefined =>
   chain.map((queue) => alone(queue, gang)).find((one) => one !== undefined);
 
-/** What it lacks in a queue where nothing else is. */
+/** The shortage of the gang if it were alone in the queue. */
 const alone = (queue: Queue, gang: QueuedGang): Shortage | undefined => {
   const short = new QueueUsage().shortage([queue], gang.requests);
   return short !== undefined && isHopeless(short) ? short : undefined;
@@ -158,14 +159,14 @@ function closedText({ queue }: QueuedGang, tree: ReadonlyMap<string, PlacedQueue
   return at.closed?.message ?? 'its turn comes with the next ones';
 }
 
-/** By queue, in the order of their turn. */
+/** Waiting gangs by queue, in their order. */
 function lanesOf(waiting: readonly QueuedGang[]): ReadonlyMap<string, readonly QueuedGang[]> {
   const lanes = Map.groupBy(waiting, ({ queue }) => queue);
   for (const lane of lanes.values()) lane.sort(inOrder);
   return lanes;
 }
 
-/** Priority, then age; of those that are equal in both the uid decides, which nobody chooses. */
+/** By priority, then age, then uid, which no user can choose. */
 const inOrder = (one: QueuedGang, other: QueuedGang): number =>
   other.priority - one.priority ||
   one.since - other.since ||

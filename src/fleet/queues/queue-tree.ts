@@ -2,34 +2,36 @@ import { quoted } from '../../text/printable.ts';
 import type { Resources } from '../../k8s/field-reader.ts';
 import { formatCount } from '../../k8s/quantity.ts';
 
-/** A FleetQueue, as far as it decides who is let through. */
+/** A FleetQueue, reduced to the fields that decide who is let through. */
 export interface Queue {
   readonly name: string;
-  /** Its share beside those of the same parent; 1 or more. */
+  /** Share relative to queues of the same parent; 1 or more. */
   readonly weight: number;
-  /** The queue that it is a part of; `''` for none. */
+  /** Name of the parent queue; `''` for none. */
   readonly parent: string;
-  /** What all that is let through it may ask for together, by resource; one that is not in it has no limit. */
+  /**
+   * Upper limit of the total requests of gangs that are let through, by resource. A resource that is not in it has no limit.
+   */
   readonly capacity: Resources;
-  /** Nothing is let through it, or through one that is a part of it. */
+  /** Whether nothing is let through this queue or its descendants. */
   readonly hold: boolean;
 }
 
-/** A queue at its place, or why it has none. */
+/** A queue in the tree, or the reason why it is outside. */
 export interface PlacedQueue {
   readonly queue: Queue;
-  /** It, its parent and so on up to the one without a parent. */
+  /** The queue, its parent and so on up to the root. */
   readonly chain: readonly Queue[];
-  /** Why nothing can be let through it, whatever there is room for; undefined where something can. */
+  /** Why nothing is let through the queue, regardless of capacity; undefined when it is open. */
   readonly closed: { readonly reason: ClosedReason; readonly message: string } | undefined;
 }
 
 export type ClosedReason = 'ParentNotFound' | 'ParentCycle' | 'OnHold';
 
-/** The longest way from a queue to the one without a parent: more is somebody's mistake. */
+/** Longest chain from a queue to its root; a longer one is taken for a mistake. */
 const MOST_LEVELS = 10;
 
-/** Finds the place of each queue. */
+/** Builds the chain of each queue. */
 export function queueTree(queues: Iterable<Queue>): ReadonlyMap<string, PlacedQueue> {
   const byName = new Map(Array.from(queues, (queue) => [queue.name, queue]));
   return new Map(Array.from(byName.values(), (queue) => [queue.name, placed(queue, byName)]));
@@ -57,7 +59,7 @@ function placed(queue: Queue, byName: ReadonlyMap<string, Queue>): PlacedQueue {
   return { queue, chain, closed: { reason: 'OnHold', message } };
 }
 
-/** A queue that has too little, of which resource. */
+/** A queue with too little capacity, and the resource. */
 export interface Shortage {
   readonly queue: Queue;
   readonly resource: string;
@@ -66,11 +68,11 @@ export interface Shortage {
   readonly capacity: number;
 }
 
-/** What has been let through each queue and those that are a part of it. */
+/** Total requests that have been let through each queue and its descendants. */
 export class QueueUsage {
   readonly #used = new Map<string, Map<string, number>>();
 
-  /** @param chain a queue, its parent and so on */
+  /** @param chain a queue, its parent and so on up to the root */
   take(chain: readonly Queue[], requests: Resources): void {
     for (const { name } of chain) {
       const used = this.#used.getOrInsertComputed(name, () => new Map<string, number>());
@@ -82,7 +84,7 @@ export class QueueUsage {
     return this.#used.get(queue) ?? NOTHING;
   }
 
-  /** The outermost queue of the chain that has too little; undefined where there is room in all of them. */
+  /** The shortage in the outermost queue of the chain without enough capacity; undefined when every queue has enough. */
   shortage(chain: readonly Queue[], requests: Resources): Shortage | undefined {
     return chain.reduce<Shortage | undefined>(
       (found, queue) => this.#shortIn(queue, requests, this.used(queue.name)) ?? found,
@@ -102,7 +104,7 @@ export class QueueUsage {
 
 const NOTHING: Resources = new Map();
 
-/** Whether it would not even fit if nothing else were there. */
+/** Whether the request exceeds the whole capacity of the queue. */
 export const isHopeless = ({ asked, capacity }: Shortage): boolean => asked > capacity;
 
 export function shortageText(shortage: Shortage): string {

@@ -6,16 +6,16 @@ import { kubeTime } from '../../k8s/time.ts';
 import { formatCount } from '../../k8s/quantity.ts';
 import type { Dispatched } from './dispatch.ts';
 
-/** A FleetQueue as the API server has it, trimmed. */
+/** A FleetQueue as read from the API server. */
 export interface QueueRecord {
-  /** Always empty: a FleetQueue is of the whole fleet. */
+  /** Always empty, since a FleetQueue is cluster-scoped. */
   readonly namespace: '';
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
   readonly queue: Queue;
-  /** What of it cannot be read; then nothing is let through it. */
+  /** The unreadable field; nothing is let through the queue then. */
   readonly fault: string | undefined;
   readonly status: JsonObject | undefined;
 }
@@ -46,16 +46,16 @@ export function readQueue(object: JsonObject): QueueRecord {
   };
 }
 
-/** Whom the queue has begun to let through, as `namespace/name@uid`: written before any of them is let go. */
+/** Gangs that the queue has begun to let through, as `namespace/name@uid`: written before the first of them is released. */
 export const releasingOf = ({ status }: QueueRecord): readonly string[] =>
   (ownList(status, 'releasing') ?? []).filter((one) => typeof one === 'string');
 
-/** resourceVersions, by the plural of the kind. */
+/** resourceVersions by the plural of the kind. */
 export type Versions = Readonly<Record<string, string>>;
 
 /**
- * The latest of bindings that were let through the queue, or are about to be: who has not seen them knows nothing of some, or
- * counts them as waiting still, and would give their room away once more.
+ * Latest resourceVersions of bindings that were or are being let through the queue. A cache that is older misses some of
+ * them or counts them as waiting, and would grant their capacity twice.
  */
 export const letThroughOf = ({ status }: QueueRecord): Versions =>
   Object.fromEntries(
@@ -64,14 +64,14 @@ export const letThroughOf = ({ status }: QueueRecord): Versions =>
     ),
   );
 
-/** Whether a resourceVersion is before another of the same API server. Those that are no numbers have no order. */
+/** Whether a resourceVersion is older than another of the same API server. Versions that are no numbers have no order. */
 export const isBefore = (one: string, other: string): boolean =>
   /^\d+$/.test(one) && /^\d+$/.test(other) && BigInt(one) < BigInt(other);
 
 export const claimOf = ({ key, uid }: { readonly key: string; readonly uid: string }): string =>
   `${key}@${uid}`;
 
-/** What fairness has remembered in the status of the queues. */
+/** The deficits that are stored in the status of the queues. */
 export const deficitsOf = (records: Iterable<QueueRecord>): Map<string, number> =>
   new Map(
     Array.from(records).flatMap(({ name, status }) => [
@@ -85,17 +85,17 @@ export const deficitsOf = (records: Iterable<QueueRecord>): Map<string, number> 
 const numberOf = (value: Json | undefined, otherwise: number): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 
-/** What the status of a queue says beside what {@link Dispatched} knows. */
+/** Fields of a queue's status besides those of {@link Dispatched}. */
 export interface QueueCounts {
-  /** Gangs of the queue itself that are let through and not finished. */
+  /** Gangs of the queue itself, without child queues, that are let through and not finished. */
   readonly through: number;
   readonly waiting: number;
   readonly releasing: readonly string[];
-  /** See `letThroughOf`. */
+  /** Value of {@link letThroughOf}. */
   readonly letThrough: Versions;
 }
 
-/** The status of a queue as it is to be; undefined where it says so already. */
+/** The new status of a queue; undefined when nothing changes. */
 export function statusOf(
   record: QueueRecord,
   { room, deficits, tree }: Pick<Dispatched, 'room' | 'deficits' | 'tree'>,
@@ -123,10 +123,13 @@ export function statusOf(
 const sortedByKey = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Millionths of a Pod, as the least weight gets a thousandth of each: what is below that would never come to rest. */
+/**
+ * Rounded to millionths of a Pod: the smallest weight gets a thousandth of each Pod, and smaller fractions would change the
+ * status for ever.
+ */
 const rounded = (deficit = 0): number => Math.round(deficit * 1e6) / 1e6;
 
-/** The same fields in the same order, as far as they are there: the API server sorts them. */
+/** The stored fields in the order of `like`, since the API server sorts them. */
 const inOrder = (found: JsonObject | undefined, like: JsonObject): Json =>
   Object.fromEntries(
     Object.entries(like).map(([key, value]) => {

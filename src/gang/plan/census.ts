@@ -13,16 +13,18 @@ export interface GroupCensus {
   readonly minReplicas: number;
   /** Live (not terminating) Pods of the group that the gang's scheduler places, sorted by name. */
   readonly members: readonly PodRecord[];
-  /** Live Pods of the group that are prepared for another scheduler, sorted by name: they count for nothing. */
+  /**
+   * Live Pods of the group that are prepared for another scheduler, sorted by name. They do not count as Pods of the gang.
+   */
   readonly misplaced: readonly PodRecord[];
   /** Pods of the group that are being deleted, sorted by name. */
   readonly leaving: readonly PodRecord[];
-  /** Of the members, the ones that can still do their part: not Failed. */
+  /** The members that have not failed. */
   readonly present: readonly PodRecord[];
-  /** Names that the observed spec refers to. */
+  /** Names of Pods that the observed spec refers to. */
   readonly referenced: ReadonlySet<string>;
   readonly bound: number;
-  /** Ready, or Succeeded: a Pod that has done its work is not missing. */
+  /** Members that are ready, or have succeeded: a Pod that has finished its work is not missing. */
   readonly ready: number;
 }
 
@@ -30,24 +32,24 @@ export const NO_GROUPS = 'the gang has no groups';
 
 export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === undefined;
 export const hasEnded = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
-/** One that has ended, or is on its way out, is none to count on. */
+/** Whether a Pod may still run: it has not ended and is not being deleted. */
 export const mayRun = (pod: PodRecord): boolean => isLive(pod) && !hasEnded(pod);
 export const isBound = (pod: PodRecord): boolean => pod.nodeName !== '';
 export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);
 
-/** As much of a gang as its Pods are counted by. */
+/** The fields of a gang that are needed to count its Pods. */
 type CountedGang = Pick<PodGang, 'namespace' | 'name' | 'spec'> &
   Partial<Pick<PodGang, 'annotations' | 'conditions'>>;
 
-/** Bytewise, as every list of Kubernetes: `localeCompare` would depend on the machine. */
+/** Sorts by code units, as Kubernetes lists do: `localeCompare` would depend on the machine. */
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-/** Whether the gang's scheduler places this Pod; so it is said of every Pod where one of the two is not known. */
+/** Whether the gang's scheduler places this Pod; true also where either scheduler is not known. */
 export const isPlacedBy = (schedulerName: string | undefined, pod: PodRecord): boolean =>
   schedulerName === undefined || pod.schedulerName === undefined || pod.schedulerName === schedulerName;
 
-/** Oldest first, so that a Pod that comes later never takes the place of one that was chosen before. */
+/** Sorts the oldest first, so that a later Pod never replaces one that was chosen before. */
 export const byAge = (a: PodRecord, b: PodRecord): number => {
   const [left, right] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
   return left < right ? -1 : left > right ? 1 : byName(a, b);
@@ -56,10 +58,9 @@ export const byAge = (a: PodRecord, b: PodRecord): number => {
 const isReady = (pod: PodRecord): boolean => pod.ready || pod.phase === 'Succeeded';
 
 /**
- * Counts the Pods of a gang per group, in the order of `spec.podgroups`. A Pod is in the group that its label
- * names and in no other; where a spec has a group name twice, the first of them has the Pods. Pods of another
- * namespace or gang are not seen, whatever the caller passes. A gang is one only to one scheduler: a Pod of another
- * would be placed by itself, so it is kept apart, bound or not.
+ * Counts the Pods of a gang per group, in the order of `spec.podgroups`. A Pod counts for the group that its label names;
+ * where two groups of a spec have the same name, for the first. Pods of another namespace or gang are ignored. Pods of
+ * another scheduler are counted apart, bound or not, since that scheduler places them without the gang.
  * @param schedulerName the scheduler of the gang's backend; undefined where it is not known or not Muster's to judge
  */
 export function takeCensus(
@@ -67,7 +68,7 @@ export function takeCensus(
   pods: readonly PodRecord[],
   schedulerName?: string,
 ): GroupCensus[] {
-  // What an earlier run has done is no Pod that starts with the others.
+  // While a gang forms, a Pod that succeeded in an earlier run does not count as one that starts with the others.
   const forms = workloadOf(gang) !== undefined && !isInitialized({ conditions: gang.conditions ?? [] });
   const byGroup = new Map<string, PodRecord[]>(gang.spec.groups.map((group) => [group.name, []]));
   for (const pod of pods) {
@@ -98,24 +99,27 @@ export function takeCensus(
   });
 }
 
-/** Whether a Pod claims this very gang: same namespace, a group label, and the workload that the gang was made for. */
+/**
+ * Whether a Pod is a member of this gang: same namespace and gang, a group label, and the workload that the gang was made
+ * for.
+ */
 export const isMember = (gang: Omit<CountedGang, 'spec'>, pod: PodRecord): boolean =>
   pod.namespace === gang.namespace &&
   pod.gang === gang.name &&
   pod.group !== '' &&
   isOfWorkload(gang, pod.origin);
 
-/** Every group has at least its minimum of Pods bound. A gang without groups never is. */
+/** Whether every group has its minimum of Pods bound; false for a gang without groups. */
 export const isScheduled = (census: readonly GroupCensus[]): boolean =>
   census.length > 0 && census.every((group) => group.bound >= group.minReplicas);
 
-/** Every group has at least its minimum of Pods ready. */
+/** Whether every group has its minimum of Pods ready. */
 export const isReadyGang = (census: readonly GroupCensus[]): boolean =>
   census.length > 0 && census.every((group) => group.ready >= group.minReplicas);
 
 const MAX_NAME_SHOWN = 63;
 
-/** The groups that have less than they want: `leader 0/1, workers 2/4`; '' where none has. */
+/** The groups that have fewer Pods than they want: `leader 0/1, workers 2/4`; '' where none has. */
 export function shortfall(
   census: readonly GroupCensus[],
   have: (group: GroupCensus) => number,

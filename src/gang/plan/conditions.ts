@@ -6,24 +6,24 @@ import { statusText } from '../../text/printable.ts';
 export const CONDITION_SCHEDULED = 'Scheduled';
 export const CONDITION_READY = 'Ready';
 export const CONDITION_UNHEALTHY = 'Unhealthy';
-/** Only of gangs that have, or had, Pods with another PriorityClass. */
+/** Condition of gangs that have, or had, Pods with another PriorityClass. */
 export const CONDITION_PODS_NOT_MATCHING_PRIORITY = 'PodsNotMatchingPriority';
 
 /** `status.phase` of a PodGang. */
 export type GangPhase = 'Pending' | 'Starting' | 'Running' | 'Succeeded' | 'Failed';
 
-/** A condition as it should be; its times follow from what is there. */
+/** A condition to write; its times follow from the stored one. */
 export interface WantedCondition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False';
-  /** Of Initialized, once True, whatever it was given with. */
+  /** The reason. A condition Initialized that is True keeps the reason that it became True with. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * The whole list with ours in their places. Conditions is an atomic list: whatever is left out is erased, so all
- * others are carried over as they are. `lastTransitionTime` moves only when the status does.
+ * Merges Muster's conditions into the whole list. `conditions` is an atomic list, so a condition that is left out is erased:
+ * conditions of others are kept unchanged. `lastTransitionTime` changes only with the status.
  */
 export function mergeConditions(
   observed: readonly Condition[],
@@ -61,7 +61,7 @@ function conditionOf(
   };
 }
 
-/** How much there is to write: a turn of some condition or of its reason, only words and numbers, or nothing. */
+/** How much a write would change: the status or reason of a condition (`turn`), only messages (`words`), or nothing. */
 export function difference(
   observed: readonly Condition[],
   merged: readonly Condition[],
@@ -79,7 +79,10 @@ export function difference(
   return words ? 'words' : 'none';
 }
 
-/** What a gang that is Initialized is in. One of which Pods run is no more to be placed as a whole: others replace or join them. */
+/**
+ * The phase of an Initialized gang. A gang with a running Pod is never Pending again: its other Pods are replacements or
+ * additions.
+ */
 export function gangPhaseOf(
   scheduled: WantedCondition,
   ready: WantedCondition,
@@ -91,8 +94,8 @@ export function gangPhaseOf(
 }
 
 /**
- * Every reason that Muster gives a condition of a PodGang. Programs go by these, `muster status` among them; the words
- * beside them are for people.
+ * Every reason that Muster gives to a condition of a PodGang. Programs such as `muster status` go by the reasons; the
+ * messages are for people.
  */
 export const CONDITION_REASONS = {
   Initialized: [
@@ -122,7 +125,7 @@ export const CONDITION_REASONS = {
 export type ConditionType = keyof typeof CONDITION_REASONS;
 export type ConditionReason = (typeof CONDITION_REASONS)[ConditionType][number];
 
-/** Reasons of Events that repeat no condition. */
+/** Reasons of Events that are not also the reason of a condition. */
 export const EVENT_REASONS = [
   'ReferencesUpdated',
   'GatesRemoved',
@@ -142,7 +145,7 @@ export const EVENT_REASONS = [
 
 export type EventReason = (typeof EVENT_REASONS)[number];
 
-/** Why a gang does not go on: the reason of the condition that says so, and its words. */
+/** Why a gang does not proceed: the reason and the message of its condition. */
 export interface Hold {
   readonly reason: ConditionReason;
   readonly message: string;

@@ -8,36 +8,36 @@ import { generationHold } from './generation.ts';
 import { backendHold, memoryHold, mismatchHold, schedulerMismatch, specHold } from './holds.ts';
 import { isFullyReferenced } from './plan-references.ts';
 
-/** Why a gang, or Pods of it, do not go on. */
+/** Why a gang, or some of its Pods, cannot proceed. */
 export interface GangHolds {
-  /** Why Muster does not move the gang; undefined where it does. */
+  /** Why Muster does not write to the gang; undefined where it does. */
   readonly untouched: string | undefined;
-  /** What is wrong with the stored spec. */
+  /** Faults of the stored spec. */
   readonly faults: string | undefined;
-  /** The gang's namespace exceeds the memory, so not all of its Pods are known. */
+  /** Set where the gang's namespace exceeds the memory, so that not all Pods of the gang are known. */
   readonly memory: Hold | undefined;
-  /** That Pods of it are prepared for another scheduler, where it is short of its minimum for that. */
+  /** Set where the gang is short of Pods because some are prepared for another scheduler. */
   readonly mismatch: string | undefined;
-  /** Why the gang is not Initialized; undefined where it is, or becomes so by this plan. */
+  /** Why the gang is not Initialized; undefined where it is, or this plan makes it Initialized. */
   readonly waitsFor: Hold | undefined;
-  /** What holds Pods of a gang that is Initialized. */
+  /** Why Pods of an Initialized gang are held. */
   readonly hold: Hold | undefined;
-  /** As much of {@link hold} as the status tells. */
+  /** The part of {@link hold} that the status reports. */
   readonly told: Hold | undefined;
 }
 
 /**
  * Collects what holds a gang.
  *
- * 1. A gang that another operator moves, or that is being deleted, is not touched.
+ * 1. A gang that another operator manages, or that is being deleted, is not written to.
  * 2. A gang is held while its namespace is not wholly known, its backend is not ready, or Pods of it are prepared for
- *    another scheduler. That is also so once it is Initialized: a Pod released before its scheduler knows of a change would
- *    be judged by what was before, and one released beside Pods of another scheduler would start without them.
- * 3. Gated Pods of an Initialized gang wait until their generation is complete. Whoever else takes off the gates knows of
- *    no generations, so a gang of his is not held by that.
- * 4. A gang that is not Initialized waits, besides, for a valid spec, its Pods and their references.
- * 5. The status does not tell of scheduler objects that are merely on their way: they are there in a moment, or the backend
- *    says why not, and two writes are saved.
+ *    another scheduler. That also holds once the gang is Initialized: a Pod released before its scheduler knows of a change
+ *    would be scheduled by the old state, and a Pod released beside Pods of another scheduler would start without them.
+ * 3. Gated Pods of an Initialized gang wait until their generation is complete. Another operator that removes the gates
+ *    knows no generations, so its gangs are not held by this.
+ * 4. A gang that is not Initialized also waits for a valid spec, its Pods and their references.
+ * 5. The status does not report scheduler objects that are just being created: they exist in a moment, or the backend says
+ *    why not. That saves two writes.
  */
 export function holdsOf(
   state: GangState,
@@ -61,13 +61,13 @@ export function holdsOf(
   return { untouched, faults, memory, mismatch, waitsFor, hold, told };
 }
 
-/** Why no gate of the gang may come off at all; undefined where each Pod is judged by itself. */
+/** Why no gate of the gang may be removed at all; undefined where each Pod is judged by itself. */
 export function gateHold(gang: GangRecord, { untouched, hold, waitsFor }: GangHolds): string | undefined {
   if (untouched !== undefined) return untouched;
   return isInitialized(gang) ? hold?.message : (waitsFor?.message ?? 'the gang is being marked Initialized');
 }
 
-/** Whether what the gang waits for usually comes by itself, and at once. */
+/** Whether the gang only waits for Pods or scheduler objects that are usually created at once. */
 export const isPatient = (state: GangState, { waitsFor, faults }: GangHolds): boolean =>
   waitsFor !== undefined &&
   faults === undefined &&
@@ -82,7 +82,7 @@ function untouchedBecause(state: GangState, gang: GangRecord): string | undefine
   return state.notOurs?.message;
 }
 
-/** What the gang still lacks before it may be marked Initialized; undefined for nothing. */
+/** What the gang lacks before it may be marked Initialized; undefined where it lacks nothing. */
 function notInitializedBecause(
   { backend }: GangState,
   census: readonly GroupCensus[],
@@ -97,7 +97,7 @@ function notInitializedBecause(
     (group) => expected[group.index] ?? 0,
   );
   const mismatch = schedulerMismatch(backend, census, (group) => expected[group.index] ?? 0);
-  // Objects that are merely on their way are no news beside Pods that are missing.
+  // Scheduler objects that are just being created are not worth reporting while Pods are missing.
   const isNews = missing === '' || !backend.ready || backend.objectsWait !== undefined;
   const held = isNews ? backendHold(backend) : undefined;
   const holds = [

@@ -10,22 +10,24 @@ import type { JsonObject } from '../../json/json.ts';
 import type { PatchOperation } from '../../json/patch.ts';
 
 /**
- * What to do next for one gang. At most one of `references` and `status` is there, since each is conditional on
- * the resourceVersion that was read and the first would make the second fail. Writes may be carried out in any
- * order, and any of them may be lost: the next plan, from what is then observed, goes on.
+ * The next writes for one gang. It has `references` or `status`, not both: each write is conditional on the resourceVersion
+ * that was read, so the first would make the second fail. The writes may be carried out in any order, and any of them may
+ * fail: the next plan starts from what is observed then.
  */
 export interface GangPlan {
   readonly references: ReferencesWrite | undefined;
   readonly status: StatusWrite | undefined;
-  /** Before the first of them: ask `confirmUngates`, with the PodGang itself as it was read or answered since. */
+  /**
+   * Gates to remove. Call `confirmUngates` before the first, with the PodGang as just read or as the last write returned it.
+   */
   readonly ungate: readonly Ungate[];
   readonly events: readonly PlannedEvent[];
-  /** Every live Pod that is gated or not yet running, and why. */
+  /** Every live Pod that is gated or does not run yet, and why. */
   readonly waiting: readonly Waiting[];
   readonly violations: readonly Violation[];
-  /** undefined while there is nothing to say: unsynced, or no such gang. */
+  /** undefined where the state is not synced, or the gang does not exist. */
   readonly summary: GangSummary | undefined;
-  /** Plan again after this long even if nothing happens. */
+  /** Milliseconds after which to plan again, even if nothing happens. */
   readonly recheckAfterMs: number | undefined;
 }
 
@@ -40,7 +42,7 @@ export const EMPTY_GANG_PLAN: GangPlan = {
   recheckAfterMs: undefined,
 };
 
-/** One write of `spec`: the new references of the groups that change. `referencesPatch` words it. */
+/** A write of `spec`: the new references of the groups that change. `referencesPatch` builds its patch. */
 export interface ReferencesWrite {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -59,7 +61,7 @@ export interface StatusWrite {
   readonly conditions: readonly Condition[];
 }
 
-/** Take our gate off one Pod, if it is still the Pod that was judged. `ungatePatch` words it. */
+/** The removal of Muster's gate from one Pod, if it is still the Pod that was judged. `ungatePatch` builds its patch. */
 export interface Ungate {
   readonly namespace: string;
   readonly pod: string;
@@ -69,17 +71,17 @@ export interface Ungate {
   readonly gangUid: string;
   readonly group: string;
   readonly baseGang: string | undefined;
-  /** Position of our gate in `spec.schedulingGates`. */
+  /** Index of Muster's gate in `spec.schedulingGates`. */
   readonly gateIndex: number;
 }
 
-/** An Event to record, once: whoever records drops what it has recorded with the same words before. */
+/** An Event to record once: the recorder drops an Event that it has recorded with the same message before. */
 export interface PlannedEvent {
   readonly on: { readonly kind: 'PodGang' | 'Pod'; readonly name: string; readonly uid: string };
   readonly type: 'Normal' | 'Warning';
   readonly reason: ConditionReason | EventReason;
   readonly message: string;
-  /** Say it only if this write went through; `now` depends on none. */
+  /** Record the Event only if this write succeeded; `now` depends on no write. */
   readonly after: 'now' | 'references' | 'status' | 'ungate';
 }
 
@@ -87,14 +89,14 @@ export interface Waiting {
   readonly pod: string;
   readonly group: string;
   /**
-   * `gated`: by our gate; `foreign`: by somebody else's; `pending`: no gate, not bound; `starting`: bound, not ready;
+   * `gated`: by Muster's gate; `foreign`: by another gate; `pending`: no gate, not bound; `starting`: bound, not ready;
    * `misplaced`: no gate, and prepared for another scheduler than its gang's.
    */
   readonly state: 'gated' | 'foreign' | 'pending' | 'starting' | 'misplaced';
   readonly reason: string;
 }
 
-/** Something that must not be and that the loop cannot undo. */
+/** A violation that the loop cannot repair. */
 export interface Violation {
   readonly kind: 'UngatedEarly';
   readonly pod: string;
@@ -102,7 +104,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** One gang for a table. */
+/** One gang as a row of a table. */
 export interface GangSummary {
   readonly namespace: string;
   readonly name: string;
@@ -112,7 +114,7 @@ export interface GangSummary {
   readonly phase: GangPhase;
   readonly initialized: boolean;
   readonly groups: readonly GroupSummary[];
-  /** Live Pods that still carry our gate. */
+  /** Live Pods that still have Muster's gate. */
   readonly gatesLeft: number;
   /** Why the gang is not Running, in one line; '' when it is. */
   readonly why: string;
@@ -132,8 +134,8 @@ export interface GroupSummary {
 const label = (key: string): string => `/metadata/labels/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /**
- * JSON patch of a PodGang. Setting the resourceVersion makes the API server answer 409 where the gang has changed;
- * the names guard against a reordered list. Nothing else of the spec is touched, known to us or not.
+ * JSON patch of a PodGang. It sets the resourceVersion, so the API server answers 409 where the gang has changed, and tests
+ * the names, in case the list was reordered. It touches nothing else of the spec.
  */
 export function referencesPatch(write: ReferencesWrite): PatchOperation[] {
   return [
@@ -150,7 +152,10 @@ export function referencesPatch(write: ReferencesWrite): PatchOperation[] {
   ];
 }
 
-/** JSON merge patch of `podgangs/status`: 409 where the gang has changed; other fields of the status stay. */
+/**
+ * JSON merge patch of `podgangs/status`. The API server answers 409 where the gang has changed; other fields of the status
+ * stay.
+ */
 export function statusPatch(write: StatusWrite): JsonObject {
   return {
     metadata: { uid: write.uid, resourceVersion: write.resourceVersion },
@@ -173,9 +178,9 @@ export function statusPatch(write: StatusWrite): JsonObject {
 }
 
 /**
- * JSON patch of a Pod that takes away our gate and nothing else. It tests what the judgement rests on (this Pod, in
- * this group, with our gate at this place) and not the resourceVersion: the scheduler writes a condition into every
- * gated Pod just after its creation, and each of those would cost a retry.
+ * JSON patch that removes Muster's gate from a Pod and changes nothing else. It tests the conditions of the decision (this
+ * Pod, this group, the gate at this index) and not the resourceVersion: the scheduler writes a condition into each gated Pod
+ * just after its creation, and each such write would cost a retry.
  */
 export function ungatePatch(ungate: Ungate): PatchOperation[] {
   const gate = `/spec/schedulingGates/${ungate.gateIndex}`;

@@ -5,22 +5,22 @@ import { byName, hasEnded, isBound, isGated, isLive, shortfall, type GroupCensus
 import type { Hold } from './conditions.ts';
 import { placed } from './why.ts';
 
-/** What is known of the Pods of a gang that were let go. */
+/** The released Pods of a gang, by generation. */
 interface Generation {
-  /** Live Pods that were let go and have work to do: while there is one, the generation that runs is theirs. */
+  /** Live released Pods that have not ended. While there is one, its generation is the one that runs. */
   readonly running: readonly PodRecord[];
-  /** Pods of the generation before that the scheduler still counts for the gang. */
+  /** Pods of an earlier generation that the scheduler still counts for the gang. */
   readonly former: readonly PodRecord[];
 }
 
 /**
- * Tells the Pods of the generation that runs from those of the one before.
+ * Separates the Pods of the generation that runs from those of earlier generations.
  *
  * 1. Pods that were released and have not ended run.
- * 2. If Pods have revisions, the gated Pod that came last has the newest: released Pods of another are the former generation.
- * 3. A leader's workers are made after it, so released Pods older than a gated leader are those of the leader before.
+ * 2. If Pods have revisions, the newest gated Pod has the newest revision: released Pods of another revision are former.
+ * 3. Workers are created after their leader, so released Pods older than a gated leader belong to the leader before.
  * 4. Bound Pods of an earlier workload of the same name are former, since a scheduler counts by the gang's name.
- * 5. Bound Pods that are being deleted are former where the scheduler counts them until they are gone.
+ * 5. Bound Pods that are being deleted are former if the scheduler counts them until they are gone.
  */
 function generationOf(
   { backend, pods }: Pick<GangState, 'backend' | 'pods'>,
@@ -33,15 +33,15 @@ function generationOf(
   const leader = live.findLast((pod) => pod.leads && isGated(pod))?.creationTimestamp ?? '';
   const isFormer = (pod: PodRecord): boolean =>
     (revision !== undefined && pod.revision !== undefined && pod.revision !== revision) ||
-    // Workers are made once their leader is there, so older ones are those of a leader before it.
+    // Workers are created after their leader, so workers older than a gated leader belong to the leader before.
     (pod.revision !== undefined && (pod.creationTimestamp ?? '') < leader);
-  // A scheduler counts by the gang's name, also what a workload of that name left which was deleted and made again.
+  // A scheduler counts Pods by the gang's name, and so also bound Pods of a deleted workload of the same name.
   const left = pods.filter((pod) => hasName(gang, pod) && isBound(pod) && !hasEnded(pod)).sort(byName);
   const leaving = left.filter((pod) => !isLive(pod));
   const bereft = left.filter((pod) => isLive(pod) && !isGated(pod) && isOfEarlier(gang, pod.origin));
   return {
     running: released.filter((pod) => !isFormer(pod)),
-    // One that was never bound is gone as soon as it is deleted, and a scheduler never took it for placed.
+    // A Pod that was never bound is gone as soon as it is deleted, and the scheduler never counted it as placed.
     former: [...released.filter(isFormer), ...bereft, ...(backend.countsEnding === true ? leaving : [])],
   };
 }
@@ -49,7 +49,7 @@ function generationOf(
 const hasName = ({ namespace, name }: GangRecord, pod: PodRecord): boolean =>
   pod.namespace === namespace && pod.gang === name;
 
-/** The revision of the gated Pod that came last; undefined where the Pods have none, or none is gated. */
+/** The revision of the newest gated Pod; undefined where Pods have no revisions, or no Pod is gated. */
 function newestRevision(live: readonly PodRecord[]): string | undefined {
   let newest: PodRecord | undefined;
   for (const pod of live) {
@@ -60,8 +60,8 @@ function newestRevision(live: readonly PodRecord[]): string | undefined {
 }
 
 /**
- * Why the Pods of the next generation of an Initialized gang wait; undefined where none is gated, or each of those that are
- * joins Pods that run.
+ * Why the Pods of an Initialized gang's next generation wait; undefined where no Pod is gated, or gated Pods only join a
+ * generation that runs.
  * @param expected how many Pods each group waits for, in the order of the census: as many as at the gang's first start
  */
 export function generationHold(
@@ -75,7 +75,8 @@ export function generationHold(
   if (running.length > 0) return undefined;
   const isNext = (pod: PodRecord): boolean =>
     isGated(pod) ||
-    // What is left of a Job is its minimum; of others a Pod that has succeeded has done its part.
+    // A Pod that has succeeded counts, except where the gang's minimum already leaves out finished Pods, as that of a Job
+    // does.
     (pod.phase === 'Succeeded' && !state.countsWhatIsLeft);
   const asked = ({ index, minReplicas }: GroupCensus): number => expected[index] ?? minReplicas;
   const count = (group: GroupCensus, counts: (pod: PodRecord) => boolean): number =>

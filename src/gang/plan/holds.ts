@@ -5,31 +5,31 @@ import type { GroupCensus } from './census.ts';
 import { CONDITION_INITIALIZED, type PodGang } from '../../api/pod-gang.ts';
 import { isInitialized } from '../rules/initialized.ts';
 
-/** Not all of the gang's namespace is known. */
+/** The hold of a gang whose namespace is not wholly known; undefined where it is known. */
 export const memoryHold = ({ memoryExceeded }: GangState): Hold | undefined =>
   memoryExceeded === undefined
     ? undefined
     : { reason: 'NamespaceTooLarge', message: statusText(memoryExceeded) };
 
-/** Pods of it are prepared for another scheduler. */
+/** The hold of a gang with Pods that are prepared for another scheduler. */
 export const mismatchHold = (message: string): Hold => ({ reason: 'SchedulerMismatch', message });
 
-/** Its groups make no sense. */
+/** The hold of a gang with a faulty spec; undefined where it has no faults. */
 export const specHold = (faults: string | undefined): Hold | undefined =>
   faults === undefined ? undefined : { reason: 'PodGangPodsCreationPending', message: faults };
 
-/** Pods and schedulers named in one sentence; there may be a thousand. */
+/** The most Pods and schedulers named in one sentence; there may be a thousand. */
 const MAX_NAMED = 3;
 
-/** What is said of a Pod that is prepared for another scheduler than its gang's. */
+/** The message about a Pod that is prepared for another scheduler than its gang's. */
 export const misplacedPod = ({ name }: BackendState, { schedulerName }: PodRecord): string =>
   statusText(
     `it is prepared for scheduler ${quoted(schedulerName)}, its gang is served by backend ${name}: delete the Pod, so that it is made anew, without a schedulerName in its template`,
   );
 
 /**
- * What a gang says that lacks Pods of its own scheduler and has some of another: without these words it would say that
- * Pods are missing which everybody can see. undefined where no group is short for that reason.
+ * The message of a gang that is short of Pods and has Pods of another scheduler. Without it the gang would report Pods as
+ * missing that everybody can see. undefined where no group is short for that reason.
  * @param wanted how many Pods of a group the gang waits for
  */
 export function schedulerMismatch(
@@ -53,16 +53,16 @@ export function schedulerMismatch(
   return `${are} prepared for scheduler ${schedulers.slice(0, MAX_NAMED).join(', ')}, the gang is served by backend ${name}: delete ${anew}, without a schedulerName in the template`;
 }
 
-// What a backend says stands last in a condition's message, behind one of these and a colon.
+// The backend's own words come last in a condition's message, after one of these and a colon. `publishedBackend` reads them.
 const NOT_READY = 'is not ready';
 const NO_OBJECTS = "waiting for the scheduler's objects of backend";
-/** What the scheduler says of a gang, in its own words. */
+/** Comes before the scheduler's own words about a gang. */
 export const OF_THE_GANG = 'the scheduler says of the gang';
 
-/** What is said of Pods that the scheduler still counts. */
+/** Comes before Pods of an earlier generation that the scheduler still counts. */
 export const OF_THE_GENERATION_BEFORE = 'waiting for Pods of the generation before to go';
 
-/** What keeps the backend from answering for the gang; undefined for nothing. */
+/** The hold of a gang whose backend is not ready, or whose scheduler objects do not exist; undefined where neither is so. */
 export function backendHold(backend: BackendState): Hold | undefined {
   const { name, ready, reason, objectsExist, objectsWait } = backend;
   const because = (words: string | undefined): string => (words === undefined ? '' : `: ${words}`);
@@ -72,9 +72,9 @@ export function backendHold(backend: BackendState): Hold | undefined {
 }
 
 /**
- * What the loop knows of a gang's backend, for those who see only what it has written: the reason of the condition tells
- * what is the matter, and the words are those of the backend.
- * @param base what is known without them
+ * Reads the state of a gang's backend from the conditions that the loop has written, for readers without the loop's memory:
+ * the condition's reason tells what is wrong, and its message ends with the backend's words.
+ * @param base the state where no condition says otherwise
  */
 export function publishedBackend(gang: PodGang, base: BackendState): BackendState {
   const type = isInitialized(gang) ? CONDITION_SCHEDULED : CONDITION_INITIALIZED;
@@ -95,7 +95,7 @@ export function publishedBackend(gang: PodGang, base: BackendState): BackendStat
   }
 }
 
-/** The rest of a message behind the first colon after this part of it. */
+/** Returns the rest of a message after the first colon that follows `part`. */
 function wordsBehind(message: string, part: string): string | undefined {
   const place = message.indexOf(part);
   const colon = place < 0 ? -1 : message.indexOf(': ', place + part.length);

@@ -5,12 +5,13 @@ import { byName, isMember, mayRun } from './census.ts';
 import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type WantedCondition } from './conditions.ts';
 
 /**
- * That Pods have another PriorityClass than their gang: they came before it, or name one of their own. Nobody can change
- * that of a Pod, so people are told. Of a gang that never had such Pods nothing is said, which saves each gang the words.
+ * The condition that Pods have another PriorityClass than their gang: the Pods came before the gang, or name a class of
+ * their own. Nobody can change the class of a Pod, so the condition asks people to delete the Pods. A gang that never had
+ * such Pods does not get the condition, which keeps its status short.
  */
 export function priorityCondition(state: GangState, gang: GangRecord): WantedCondition | undefined {
   const type = CONDITION_PODS_NOT_MATCHING_PRIORITY;
-  // Not all of its Pods are known.
+  // Not all Pods of the gang are known.
   if (state.memoryExceeded !== undefined) return undefined;
   const wanted = classOf(gang);
   const counts = (pod: PodRecord): boolean => isMember(gang, pod) && mayRun(pod);
@@ -45,7 +46,7 @@ export function priorityCondition(state: GangState, gang: GangRecord): WantedCon
   return { type, status: 'True', reason: 'OtherPriorityClass', message };
 }
 
-/** Of Pods of one class those that have another number than the one that was made last. */
+/** Among Pods of one class, the Pods whose priority differs from that of the newest Pod. */
 function ofEarlierValue(members: readonly PodRecord[]): PodRecord[] {
   const known = members.filter(({ priority }) => priority !== undefined);
   const made = ({ creationTimestamp = '' }: PodRecord): string => creationTimestamp;

@@ -64,7 +64,7 @@ export function referenceEvents(gang: GangRecord, write: ReferencesWrite | undef
   return [gangEvent(gang, 'Normal', 'ReferencesUpdated', message, 'references')];
 }
 
-/** What a write of status says to people: each turn of a condition, and each new reason to wait. */
+/** The Events for a write of status: one for each condition that turns, and one for each new reason to wait. */
 export function statusEvents(gang: GangRecord, write: StatusWrite | undefined): PlannedEvent[] {
   if (write === undefined) return [];
   return write.conditions.flatMap((next): PlannedEvent[] => {
@@ -81,16 +81,16 @@ export function statusEvents(gang: GangRecord, write: StatusWrite | undefined): 
   });
 }
 
-/** What a write changes in one condition. */
+/** The change of one condition by a write. */
 interface ConditionChange {
   readonly old: Condition | undefined;
   readonly next: Condition;
   readonly turned: boolean;
-  /** Whether it tells something else. */
+  /** Whether the message differs. */
   readonly reworded: boolean;
 }
 
-/** By the type of a condition: which Event its change is worth; undefined for none. */
+/** The type of Event for a change, by condition; undefined for no Event. */
 const EVENT_TYPES: Readonly<Record<string, (change: ConditionChange) => Type | undefined>> = {
   [CONDITION_INITIALIZED]: ({ turned, reworded }) => (turned || reworded ? 'Normal' : undefined),
   [CONDITION_SCHEDULED]: (change) =>
@@ -113,7 +113,7 @@ const whenEnded = ({ old }: ConditionChange, type: Type): Type | undefined =>
 function whyPending({ old, next, turned, reworded }: ConditionChange): Type | undefined {
   if (old?.status === 'True' || next.reason === 'Unschedulable')
     return turned || reworded ? 'Warning' : undefined;
-  // The message counts the Pods: each of them coming is no news.
+  // The message counts the Pods, and the arrival of each Pod is not worth an Event.
   if (next.reason === 'NextGenerationForming') return old?.reason !== next.reason ? 'Normal' : undefined;
   return next.reason === 'WaitingForBaseGang' && reworded ? 'Normal' : undefined;
 }

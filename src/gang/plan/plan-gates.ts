@@ -25,9 +25,9 @@ export interface GateJudgement {
 }
 
 /**
- * Which gates come off now, and why each other Pod waits. A gate comes off a Pod that the *observed* gang refers
- * to, once the *observed* gang is Initialized, its base gang is scheduled and its turn has come.
- * @param hold why nothing at all may be released (not Initialized yet, deleted, another's); undefined where it may
+ * Decides which gates are removed now, and why each other Pod waits. A gate is removed from a Pod that the *observed* gang
+ * refers to, once the *observed* gang is Initialized, its base gang is scheduled and the Pod's turn has come.
+ * @param hold why no Pod may be released (gang not Initialized, deleted, or another operator's); undefined where Pods may be
  */
 export function planGates(
   state: GangState,
@@ -89,13 +89,13 @@ const ungateOf = (gang: GangRecord, pod: PodRecord): Ungate => ({
 });
 
 /**
- * The ungates that still hold by the gang as the API server has it now (undefined: gone). Two watches run at
- * different speeds: a gang deleted and created again, with Pods of the same names, looks in the cache like the old
- * Initialized gang with the new Pods. The gang as the API server has it after the Pods were seen rules that out.
+ * Returns the ungates that still hold for the gang as just read from the API server (undefined: deleted). The watches of
+ * gangs and Pods run at different speeds: if a gang and its Pods were deleted and created again under the same names, the
+ * cache may have the old Initialized gang with the new Pods. A gang that was read after the Pods were seen rules that out.
  */
 export function confirmUngates(ungates: readonly Ungate[], fresh: GangRecord | undefined): Ungate[] {
   if (fresh === undefined || fresh.deletionTimestamp !== undefined || !isInitialized(fresh)) return [];
-  // Of two groups with one name the first counts, as in the census.
+  // Where two groups have the same name the first counts, as in the census.
   const named = new Map<string, Set<string>>();
   for (const group of fresh.spec.groups) {
     if (named.has(group.name)) continue;
@@ -111,7 +111,10 @@ export function confirmUngates(ungates: readonly Ungate[], fresh: GangRecord | u
   );
 }
 
-/** A Pod without our gate before its time: made without Muster's webhook, or somebody took the gate away. */
+/**
+ * A violation for a Pod that is without Muster's gate too early: it was created without Muster's webhook, or somebody
+ * removed the gate.
+ */
 function ungatedEarly(gang: GangRecord, group: GroupCensus, pod: PodRecord): Violation | undefined {
   const why = !isInitialized(gang)
     ? 'before the gang is Initialized'
@@ -138,7 +141,7 @@ function waitingUngated(pod: PodRecord): Waiting | undefined {
     pod: name,
     group,
     state: 'starting',
-    // One that runs may have been ready before: the node of a Pod that is lost looks the same as a container that fails.
+    // A Pod that runs may have been ready before: a lost node looks the same as a container that fails.
     reason: statusText(
       pod.phase === 'Running'
         ? `on node ${pod.nodeName}, runs and is not ready: its containers or the node do not answer`
@@ -156,8 +159,8 @@ function unboundBecause(pod: PodRecord): string {
 }
 
 /**
- * Why Pods with this base gang have to wait, or undefined once it is scheduled: every one of its groups has its
- * minimum of Pods bound. A base gang that is not there may still come, so that is a reason to wait, too.
+ * Why Pods with this base gang have to wait; undefined once the base gang is scheduled, so that each of its groups has its
+ * minimum of Pods bound. A base gang that does not exist may still be created, so Pods wait for it too.
  */
 function baseGangWait(
   name: string,
@@ -174,15 +177,17 @@ function baseGangWait(
 }
 
 /**
- * The Pods whose turn it is, by name. `all-at-once`: every one. `minimum-first`: where the scheduler knows one flat
- * count for several groups, that count is reached by the wrong Pods (four workers and no leader) unless exactly the
- * minimum of every group is let go first; the rest follows once every group has its minimum bound.
+ * Names of the Pods that may be released now, by the release order.
  *
- * `optional-groups-last`: where the scheduler counts each group by itself, and one without a minimum for none of the
- * others: its Pods would take the room of those that have to start.
+ * `all-at-once`: every Pod. `minimum-first`: exactly the minimum of every group, and the rest once every group has its
+ * minimum bound. It is for a scheduler with one count for several groups, which the wrong Pods could reach otherwise (four
+ * workers and no leader).
  *
- * Pods let go before count, so a replacement takes the place of the one it replaces, and nothing more is let go for
- * a Pod that is slow to be bound. A Failed Pod has no place.
+ * `optional-groups-last`: Pods of groups without a minimum come last. It is for a scheduler that counts each group by
+ * itself, where such Pods would take the capacity of Pods that have to start.
+ *
+ * Released Pods count. A replacement takes the place of the Pod that it replaces, and no further Pod is released while one
+ * is slow to be bound. A Failed Pod does not count.
  */
 export function podsInTurn(census: readonly GroupCensus[], order: ReleaseOrder): Set<string> {
   const all = order === 'all-at-once' || isScheduled(census);

@@ -5,12 +5,15 @@ import type { ReferencesWrite } from './gang-plan.ts';
 import type { GangRecord, PodRecord } from '../records.ts';
 import { sameReferences } from '../rules/references.ts';
 
-/** Every group has as many working Pods as it waits for, and some group waits for one. */
+/** Whether every group has as many working Pods as it waits for, and some group waits for one. */
 export const isComplete = (census: readonly GroupCensus[], expected: readonly number[]): boolean =>
   expected.some((count) => count > 0) &&
   census.every((group, index) => group.present.length >= (expected[index] ?? 0));
 
-/** As {@link isComplete}, of Pods that the observed spec refers to: the word on which gates may come off. */
+/**
+ * Whether the gang is {@link isComplete} counting only Pods that the observed spec refers to. Only then may gates be
+ * removed.
+ */
 export const isFullyReferenced = (census: readonly GroupCensus[], expected: readonly number[]): boolean =>
   expected.some((count) => count > 0) &&
   census.every(
@@ -19,8 +22,8 @@ export const isFullyReferenced = (census: readonly GroupCensus[], expected: read
   );
 
 /**
- * The references as they should be, where they are not. Until the gang is complete only what is wrong is taken
- * out: filling the lists Pod by Pod would cost a write and a new generation each, and nobody may act on them yet.
+ * The references to write, where they differ from the stored ones. Until the gang is complete only wrong names are removed:
+ * adding each Pod as it comes would cost a write and a generation per Pod, and nothing may act on an incomplete list.
  */
 export function planReferences(
   gang: GangRecord,
@@ -36,15 +39,15 @@ export function planReferences(
   return groups.length === 0 ? undefined : { uid: gang.uid, resourceVersion: gang.resourceVersion, groups };
 }
 
-/** A name that a write takes out of a group. */
+/** A name that a write removes from a group. */
 export interface DroppedReference {
   readonly group: string;
   readonly pod: string;
 }
 
 /**
- * The names that a write takes out. To be read from the API server before, since a leader whose watch of Pods lags
- * behind that of PodGangs finds names in the references, written by another, of Pods that it has not heard of yet.
+ * The names that a write removes. Their Pods must be read from the API server first: a leader whose watch of Pods lags
+ * behind its watch of PodGangs sees references, written by the leader before it, to Pods that its cache does not have yet.
  */
 export function droppedReferences(gang: GangRecord, write: ReferencesWrite): DroppedReference[] {
   return write.groups.flatMap(({ index, name: group, references }) => {
@@ -57,8 +60,7 @@ export function droppedReferences(gang: GangRecord, write: ReferencesWrite): Dro
 }
 
 /**
- * Whether one of these names should not be taken out after all, going by its Pod as the API server has it now: then what
- * was judged by is old.
+ * Whether the API server still has a live Pod of the gang for one of these names; the plan was then made from an old state.
  */
 export const takesOutTheLiving = (
   gang: GangRecord,

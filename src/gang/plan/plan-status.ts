@@ -27,23 +27,23 @@ export interface StatusJudgement {
   readonly wanted: readonly WantedCondition[];
   /** Why the gang is not Running, or ''. */
   readonly why: string;
-  /** Judge again after this long: what the scheduler says does not count yet. */
+  /** Milliseconds after which to judge again, since the scheduler's present message does not count yet. */
   readonly recheckAfterMs?: number | undefined;
 }
 
-/** What the observed gang is held by, and what is said of it. */
+/** What holds the observed gang, and what the status reports about it. */
 export interface StatusInput {
-  /** Why the gang is not Initialized; undefined where it is or becomes so with this write. */
+  /** Why the gang is not Initialized; undefined where it is, or this write makes it Initialized. */
   readonly waitsFor: Hold | undefined;
-  /** What holds Pods of a gang that is Initialized. */
+  /** Why Pods of an Initialized gang are held. */
   readonly hold: Hold | undefined;
-  /** That Pods of it are prepared for another scheduler, where it is short of its minimum for that. */
+  /** Set where the gang is short of Pods because some are prepared for another scheduler. */
   readonly mismatch: string | undefined;
-  /** Why its Pods wait for a base gang. */
+  /** Why Pods of the gang wait for a base gang. */
   readonly baseWait: string | undefined;
 }
 
-/** The status that the observed Pods and references give. */
+/** The status that follows from the observed Pods and references. */
 export function judgeStatus(
   state: GangState,
   gang: GangRecord,
@@ -83,7 +83,7 @@ export function judgeStatus(
   };
 }
 
-/** A gang whose workload has ended is done, whatever is left of its Pods: nothing is missing of it. */
+/** The status of a gang whose workload has ended: it has ended too, however many of its Pods are left. */
 function endedStatus(
   gang: GangRecord,
   phase: 'Succeeded' | 'Failed',
@@ -102,7 +102,7 @@ function endedStatus(
 const endWords = (gang: GangRecord, phase: 'Succeeded' | 'Failed'): string =>
   `${workloadOf(gang) ?? ''} has ${phase === 'Failed' ? 'failed' : 'succeeded'}`;
 
-/** Given once: a condition that is True is kept with its own words, whoever wrote them. */
+/** The condition Initialized. Once True it keeps its reason and message, whoever wrote them. */
 function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): WantedCondition {
   const type = CONDITION_INITIALIZED;
   if (isInitialized(gang)) {

@@ -6,10 +6,10 @@ import { isGated, isLive, type GroupCensus } from './census.ts';
 import { EMPTY_GANG_PLAN, type GangPlan, type PlannedEvent, type Waiting } from './gang-plan.ts';
 import { podEvent } from './plan-events.ts';
 
-/** Pods may come before their PodGang; only after this long is that worth an Event. */
+/** Milliseconds that a Pod may wait for its PodGang before an Event reports it. */
 const ORPHAN_GRACE_MS = 5_000;
 
-/** Pods that claim this gang and a group that it does not have. */
+/** Pods that name this gang and a group that the gang does not have. */
 export function planUngrouped(
   state: GangState,
   gang: GangRecord,
@@ -42,7 +42,7 @@ function notOfWorkload(gang: GangRecord, { origin }: PodRecord): string {
     : `${made} as it was before: the Pod waits for a new one`;
 }
 
-/** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
+/** Plans for Pods whose PodGang does not exist: they stay gated, since the gang may still be created. */
 export function planWithoutGang(state: GangState): GangPlan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
   const reasonOf = ({ origin }: PodRecord): string => {
@@ -66,7 +66,7 @@ export function planWithoutGang(state: GangState): GangPlan {
   };
 }
 
-/** Whether a live Pod has the name of this gang on it. */
+/** Whether a live Pod names this gang in its label. */
 export const claims = (state: GangState, pod: PodRecord): boolean =>
   isLive(pod) && pod.namespace === state.namespace && pod.gang === state.name;
 

@@ -22,7 +22,7 @@ import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planStatus } from './status-write.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
 
-/** What is known of a gang and found out about it, before it is decided what to write. */
+/** The state of a gang and what was found out about it, before the writes are decided. */
 interface JudgedGang {
   readonly state: GangState;
   readonly gang: GangRecord;
@@ -35,19 +35,18 @@ interface JudgedGang {
 }
 
 /**
- * The loop's whole judgement: what is known in, what to do out. Pure, so that every history can be tried.
+ * The whole decision of the loop about one gang: from its state to the writes. Pure, so that a test can try every history.
  *
  * 1. Count the gang's Pods by group (`takeCensus`) and how many each group waits for (`expectedPods`).
  * 2. Collect what holds the gang (`holdsOf`): another operator, faults of its spec, its backend, Pods prepared for another
- *    scheduler, Pods that are missing, or a next generation that is not complete.
- * 3. Judge each gate (`planGates`), then the status (`judgeStatus`): it tells which base gang the gates wait for.
- * 4. Write nothing to a gang that Muster does not move, and next to nothing while its namespace exceeds the memory.
- * 5. Otherwise write references first; the status only where no references are written, since each write is conditional on
- *    the resourceVersion that was read and the first makes the second fail; and take off the gates.
+ *    scheduler, missing Pods, or a next generation that is not complete.
+ * 3. Judge each gate (`planGates`), then the status (`judgeStatus`), which names the base gang that the gates wait for.
+ * 4. Write nothing to a gang that Muster does not manage, and hardly anything while its namespace exceeds the memory.
+ * 5. Otherwise write references first, and remove gates. Write the status only where no references are written: each write
+ *    is conditional on the resourceVersion that was read, so the first would make the second fail.
  *
- * Each step rests on what was *observed*, never on a write of the same plan. So a crash between any two writes leaves a
- * state from which the next plan simply goes on, and a plan made from an old state fails at the API server instead of
- * doing harm.
+ * Each step rests on what was *observed*, never on a write of the same plan. So a crash between two writes leaves a state
+ * from which the next plan continues, and a plan made from an old state fails at the API server and does no harm.
  */
 export function planGang(state: GangState): GangPlan {
   if (!state.synced) return EMPTY_GANG_PLAN;
@@ -75,8 +74,8 @@ function judgeGang(state: GangState, gang: GangRecord): JudgedGang {
 }
 
 /**
- * A gang of a namespace that exceeds the memory is warned of. A formed one gets no status: Pods that are not known may be
- * bound. Nor does one without Pods, to save a thousand writes at once.
+ * The plan for a gang whose namespace exceeds the memory: a warning. An Initialized gang gets no status, since unknown Pods
+ * may be bound. A gang without Pods gets none either, which saves a thousand writes at once.
  */
 function planInPart({ state, gang, status }: JudgedGang, message: string): GangPlan {
   const silent = isInitialized(gang) || state.pods.length === 0;
@@ -124,8 +123,8 @@ function planWrites({
 }
 
 /**
- * The write of references that comes next. Dead names go first of all; names that are merely missing wait where
- * the gang can be marked Initialized on those it has, so that a stream of late Pods cannot put that off.
+ * The next write of references. Wrong names are removed first. Missing names are not added while the gang can be marked
+ * Initialized with those it has, so that a stream of late Pods does not delay that.
  */
 function referencesDue(
   gang: GangRecord,
@@ -164,7 +163,10 @@ function summaryOf(judged: JudgedGang): GangSummary {
   };
 }
 
-/** Nothing but that is told of a gang that is deleted, that nobody moves, or that is not wholly known. */
+/**
+ * Why the gang is not Running. For a gang that is deleted, not managed by anybody, or not wholly known, that alone is the
+ * reason.
+ */
 function whyOfGang({ state, gang, census, holds, gates, status }: JudgedGang): string {
   const { untouched, memory, faults } = holds;
   const { notOurs } = state;

@@ -3,21 +3,24 @@ import { difference, mergeConditions } from './conditions.ts';
 import type { StatusWrite } from './gang-plan.ts';
 import type { StatusJudgement } from './plan-status.ts';
 
-/** Words are rewritten at most this often, and only when no Pod has come for a while, or after very long. */
+/**
+ * Milliseconds between two rewrites of a message. A message also waits until no Pod has come for a while, or at
+ * most for `MESSAGE_PATIENCE_MS`.
+ */
 export const MESSAGE_INTERVAL_MS = 5_000;
 const QUIET_MS = 3_000;
 const MESSAGE_PATIENCE_MS = 30_000;
 /**
- * A gang without a status waits so long for the first, since where its Pods follow at once that would only be taken back:
- * two seconds, and one that a time of creation may be short of.
+ * Milliseconds that a gang without a status waits for its first one: if its Pods follow at once, an earlier status would be
+ * overwritten at once. Two seconds, and one more since creation times have whole seconds.
  */
 export const FIRST_STATUS_MS = 3_000;
-/** So long where its Pods come one after the other all the time, as the controllers of large workloads make them. */
+/** Milliseconds of the same wait while Pods keep coming one by one, as controllers of large workloads create them. */
 export const FIRST_STATUS_PATIENCE_MS = 30_000;
 
 /**
- * The write that the judgement asks for, if it is due, or how long until it is.
- * @param patient whether all that a young gang waits for usually comes by itself
+ * Returns the write of the status if it is due, else how long until it is.
+ * @param patient whether everything that a young gang waits for is usually created at once
  */
 export function planStatus(
   state: GangState,
@@ -36,7 +39,7 @@ export function planStatus(
   return { write: { uid, resourceVersion, phase: judgement.phase, conditions }, recheckAfterMs };
 }
 
-/** Milliseconds until the first status of a young gang is written; 0 where the clocks differ too much to tell. */
+/** Milliseconds until the first status of a young gang is written; 0 where the clocks differ too much. */
 function firstDelay({ now, pods }: GangState, { creationTimestamp }: GangRecord): number {
   const made = Date.parse(creationTimestamp ?? '') || 0;
   if (now < made - FIRST_STATUS_MS) return 0;
@@ -44,16 +47,16 @@ function firstDelay({ now, pods }: GangState, { creationTimestamp }: GangRecord)
   return Math.min(Math.max(0, last + FIRST_STATUS_MS - now), FIRST_STATUS_MS);
 }
 
-/** Milliseconds until a mere change of words may be written. */
+/** Milliseconds until a change of messages alone may be written. */
 function wordsDelay({ now, lastStatusWrite, pods }: GangState): number {
   if (lastStatusWrite === undefined) return 0;
   const newest = newestOf(pods);
-  // A Pod from a clock ahead of ours counts as new, but not for ever.
+  // A Pod whose creation time lies in the future counts as created now.
   const due = Math.max(lastStatusWrite + MESSAGE_INTERVAL_MS, Math.min(newest, now) + QUIET_MS);
   return Math.max(0, Math.min(due, lastStatusWrite + MESSAGE_PATIENCE_MS) - now);
 }
 
-/** When the last of them was made. */
+/** Milliseconds since 1970 at which the newest Pod was created. */
 function newestOf(pods: GangState['pods']): number {
   let newest = 0;
   for (const pod of pods) newest = Math.max(newest, Date.parse(pod.creationTimestamp ?? '') || 0);

@@ -9,7 +9,7 @@ import { OF_THE_GANG } from './holds.ts';
 /** Pods named in one line. */
 const MAX_NAMED = 3;
 
-/** A Pod and where it is. */
+/** Pods with their nodes, as text. */
 export const placed = (pods: readonly PodRecord[]): string =>
   listed(
     pods.map(({ name, nodeName }) => (nodeName === '' ? name : `${name} on ${nodeName}`)),
@@ -18,8 +18,8 @@ export const placed = (pods: readonly PodRecord[]): string =>
   );
 
 /**
- * Why a gang is not Running, in one line: the words of the condition that says so, and what would cost every gang that
- * forms a write if it stood there too.
+ * Why a gang is not Running, in one line: the condition's message, and details that are not in the condition since they
+ * would cost each forming gang another write.
  */
 export function whyOf(condition: WantedCondition | undefined, census: readonly GroupCensus[]): string {
   if (condition === undefined) return '';
@@ -30,13 +30,13 @@ export function whyOf(condition: WantedCondition | undefined, census: readonly G
     const uncounted = `: where it counts none of the Pods that have succeeded (${done}), the minimum is not reached any more`;
     more.push(`no word of the scheduler yet${done === 0 ? '' : uncounted}`);
   }
-  // Running and not ready: a container that fails, or a node that is lost.
+  // A Pod that runs and is not ready: a container fails, or the node is lost.
   const silent = pods.filter((pod) => pod.phase === 'Running' && !pod.ready);
   if (condition.type === CONDITION_READY && silent.length > 0) more.push(`not ready: ${placed(silent)}`);
   return [condition.message, ...more].join('; ');
 }
 
-/** Why Pods wait of a gang of which nothing else is to be said: it runs, and these replace or join others. */
+/** Why Pods wait in a gang that runs: they replace Pods or are added to it. */
 export function waitingBeside(waiting: readonly Waiting[]): string {
   const held = waiting.filter(({ state }) => state !== 'starting');
   const [first] = held;
@@ -50,9 +50,9 @@ export function waitingBeside(waiting: readonly Waiting[]): string {
 }
 
 /**
- * The same of a gang that somebody else moves, who is named until every group has its Pods and all of them were let go: from
- * then on it waits for its scheduler alone.
- * @param mover undefined where it is ours
+ * Adds to the reason who manages the gang, where that is another operator. Once every group has its Pods and their gates are
+ * removed, the gang waits for its scheduler alone and the operator is not named.
+ * @param mover the sentence about the other operator; undefined for Muster's own gang
  */
 export function whyOfAnothers(
   mover: string | undefined,
@@ -66,7 +66,7 @@ export function whyOfAnothers(
   return isLetGo ? why : `${why}; ${mover}`;
 }
 
-/** Whether all that is not bound was let go, and the scheduler has not said a word. */
+/** Whether all unbound Pods are without gates, and the scheduler has reported on none of them. */
 function isUnanswered(pods: readonly PodRecord[]): boolean {
   const unbound = pods.filter((pod) => !isBound(pod));
   return (
@@ -79,12 +79,15 @@ function isUnanswered(pods: readonly PodRecord[]): boolean {
 }
 
 /**
- * For so long (ms) after Pods were let go, or came, what the scheduler says may still be about the time before, when they
- * were gated or missing. Whoever repeated it would raise an alarm over every gang that forms.
+ * Milliseconds after gates were removed or Pods were created, during which a scheduler's message may still be about the
+ * gated or missing Pods. To repeat such a message would raise an alarm for every gang that forms.
  */
 const SETTLING_MS = 3_000;
 
-/** What the scheduler says of an unbound Pod that it does not place. That it is gated, or fits, is no reason. */
+/**
+ * Why the scheduler does not place an unbound Pod, in its own words; undefined where it only reports that the Pod is gated,
+ * or schedulable.
+ */
 export function schedulerWords(pod: PodRecord): string | undefined {
   const said = pod.podScheduled;
   if (isBound(pod) || said?.status !== 'False') return undefined;
@@ -93,15 +96,15 @@ export function schedulerWords(pod: PodRecord): string | undefined {
 }
 
 export interface SchedulerWords {
-  /** Why the scheduler does not place the gang; undefined where it has said nothing that counts. */
+  /** Why the scheduler does not place the gang; undefined where it has reported nothing that counts. */
   readonly words?: string;
-  /** Milliseconds until what it says now counts. */
+  /** Milliseconds until the present message counts. */
   readonly countsAfterMs?: number;
 }
 
 /**
- * What the scheduler says of a gang that is not scheduled: first what it says of the whole, which names what no Pod does
- * (a closed queue, a count that is not reached), then of one Pod, where that is something else.
+ * The scheduler's words about a gang that is not Scheduled: first those about the whole gang, with reasons that no Pod has
+ * (a closed queue, a count that is not reached), then those about one Pod, if they differ.
  */
 export function gangWords(
   { now, backend }: GangState,
@@ -114,14 +117,14 @@ export function gangWords(
   };
   const formed = timeOf(initializedOf(gang)?.lastTransitionTime);
   if (backend.schedulerMessage === undefined) return counting(podPart(census, undefined, left(formed)));
-  // Surplus Pods that keep coming must not put it off.
+  // Only the oldest Pods of the minimum count, so that surplus Pods that keep coming do not delay the message.
   const minimum = census.map(({ present, minReplicas }) =>
     present.length <= minReplicas ? present : present.toSorted(byAge).slice(0, minReplicas),
   );
-  // Times of one form: the greatest text is the latest.
+  // The times have one format, so the greatest text is the latest time.
   const born = minimum.flat().map((pod) => pod.creationTimestamp ?? '');
   const newest = Math.max(formed, timeOf(born.reduce((last, next) => (next > last ? next : last), '')));
-  // Of a gang whose Pods are missing or gated it only says that, in words that would be taken for something else.
+  // While Pods are missing or gated a scheduler reports only that, in words that could be mistaken for another reason.
   const free = census.every(
     (group, index) =>
       (minimum[index] ?? []).filter((pod) => pod.gates.length === 0).length >= group.minReplicas,
@@ -135,7 +138,7 @@ export function gangWords(
 
 interface Part {
   readonly text: string;
-  /** Milliseconds until it counts. */
+  /** Milliseconds until the text counts. */
   readonly wait: number;
 }
 
@@ -145,7 +148,7 @@ function counting(parts: readonly Part[]): SchedulerWords {
   return parts.length === 0 ? {} : { countsAfterMs: Math.min(...parts.map((part) => part.wait)) };
 }
 
-/** Of the first Pod of which it says more than of the gang. */
+/** The scheduler's words about the first Pod for which they say more than those about the gang. */
 function podPart(census: readonly GroupCensus[], says: string | undefined, wait: number): Part[] {
   for (const pod of census.flatMap((group) => group.present)) {
     const words = schedulerWords(pod);

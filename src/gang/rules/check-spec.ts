@@ -4,7 +4,7 @@ import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../../k8s/name-syntax.ts';
 import { expectedPods } from '../expected-pods.ts';
 
-/** What a PodGang has to keep by itself, whatever the cluster and the scheduler. */
+/** Checks the name of a PodGang. This rule and those below depend on neither the cluster nor the scheduler. */
 export function checkGangName(gang: PodGang): Fault[] {
   return gang.name.length > MAX_LABEL_VALUE
     ? [
@@ -16,20 +16,20 @@ export function checkGangName(gang: PodGang): Fault[] {
     : [];
 }
 
-/** At least one group, and one of them with Pods to wait for. Grove releases a gang by setting all to 0. */
+/** Checks that there is a group, and that some group waits for a Pod. Grove releases a gang by setting all minimums to 0. */
 export function checkGangIsOne(gang: PodGang): Fault[] {
   const { groups } = gang.spec;
   if (groups.length === 0) return [fault('GroupsRequired', 'spec.podgroups')];
   return groups.some((group) => group.minReplicas > 0) ? [] : [fault('MinReplicasAllZero', 'spec.podgroups')];
 }
 
-/** Group names: label values, and each once. */
+/** Checks group names: label values, each used once. */
 export function checkGroupNames(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const names = new Map<string, number>();
   gang.spec.groups.forEach((group, index) => {
     const path = `spec.podgroups[${index}].name`;
-    // A name that could not be read has its own fault already.
+    // A name that could not be read has a fault already.
     if (group.name !== '' && !isLabelValue(group.name)) {
       faults.push(fault('GroupNameInvalid', path, { value: group.name }));
     }
@@ -44,13 +44,13 @@ export function checkGroupNames(gang: PodGang): Fault[] {
   return faults;
 }
 
-/** That every group has a name. Where a webhook reads the object, whoever parses it says so. */
+/** Checks that every group has a name. In a webhook the parser reports a missing name. */
 export const checkGroupsNamed = (gang: PodGang): Fault[] =>
   gang.spec.groups.flatMap(({ name }, index) =>
     name === '' ? [fault('GroupNameInvalid', `spec.podgroups[${index}].name`, { value: name })] : [],
   );
 
-/** That no minimum is negative. */
+/** Checks that no minimum is negative. */
 export const checkMinimums = (gang: PodGang): Fault[] =>
   gang.spec.groups.flatMap(({ minReplicas }, index) =>
     minReplicas < 0
@@ -58,20 +58,22 @@ export const checkMinimums = (gang: PodGang): Fault[] =>
       : [],
   );
 
-/** That each entry of the annotation can be counted with. In a stored one such an entry is passed over, and told of. */
+/**
+ * Checks each entry of the annotation for expected Pods. The loop ignores a wrong entry of a stored gang, and reports it.
+ */
 export const checkExpectedPods = (gang: PodGang): Fault[] =>
   expectedPods(gang).faults.map((detail) =>
     fault('ExpectedPodsInvalid', keyed('metadata.annotations', ANNOTATION_EXPECTED_PODS), { detail }),
   );
 
-/** The name of the PriorityClass. */
+/** Checks the name of the PriorityClass. */
 export function checkPriorityClass({ spec: { priorityClassName } }: PodGang): Fault[] {
   return priorityClassName === undefined || priorityClassName === '' || isDnsSubdomain(priorityClassName)
     ? []
     : [fault('PriorityClassInvalid', 'spec.priorityClassName', { value: priorityClassName })];
 }
 
-/** References name Pods of the gang's own namespace, each once. */
+/** Checks that references name Pods of the gang's own namespace, each once. */
 export function checkReferences(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const seen = new Map<string, string>();
@@ -95,18 +97,18 @@ export function checkReferences(gang: PodGang): Fault[] {
   return faults;
 }
 
-/** A group's references where there are any; absent counts as none. */
+/** The references of a group; none where the field is absent. */
 export const referencesOf = (group: PodGroup): NonNullable<PodGroup['podReferences']> =>
   group.podReferences ?? [];
 
-/** What an int32 of a CRD holds. */
+/** The largest int32, the type of counts in CRDs. */
 const MAX_COUNT = 2_147_483_647;
 
-/** How many Pods must start together, over all groups: the one number that every gang scheduler is told. */
+/** How many Pods must start together, over all groups: the one number that every gang scheduler gets. */
 export const totalMinimum = ({ spec }: Pick<PodGang, 'spec'>): number =>
   spec.groups.reduce((sum, group) => sum + Math.max(0, group.minReplicas), 0);
 
-/** Each minimum fits an int32; their sum has to as well. */
+/** Checks that the sum of the minimums fits an int32, as each of them does. */
 export function checkTotalMinimum(gang: Pick<PodGang, 'spec'>): Fault[] {
   const total = totalMinimum(gang);
   if (total <= MAX_COUNT) return [];

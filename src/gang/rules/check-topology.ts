@@ -8,10 +8,10 @@ export interface TopologyLevels {
   readonly keys: readonly string[];
 }
 
-/** Without levels nothing is checked against them. */
+/** No levels: constraints are not checked against any. */
 export const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
 
-/** Every constraint of a gang with its path: of the whole, of its group configurations, of its groups. */
+/** Every constraint of a gang with its path: of the gang, of its group configurations, of its groups. */
 export function constraintsOf(gang: PodGang): { path: string; pack: PackConstraint }[] {
   const at = (path: string, pack: PackConstraint | undefined) =>
     pack === undefined ? [] : [{ path: `${path}.topologyConstraint.packConstraint`, pack }];
@@ -28,7 +28,9 @@ export function constraintsOf(gang: PodGang): { path: string; pack: PackConstrai
 export const asksForTopology = (gang: PodGang): boolean =>
   constraintsOf(gang).some(({ pack }) => Boolean(pack.required) || Boolean(pack.preferred));
 
-/** Keys are label keys; with topology-aware scheduling on, also levels of the cluster and in the right order. */
+/**
+ * Checks that constraints are label keys and, with topology-aware scheduling on, levels of the cluster in the right order.
+ */
 export function checkTopology(gang: PodGang, levels: TopologyLevels): Fault[] {
   const faults: Fault[] = [];
   for (const { path, pack } of constraintsOf(gang)) {
@@ -51,7 +53,7 @@ export function checkTopology(gang: PodGang, levels: TopologyLevels): Fault[] {
   return faults;
 }
 
-/** What a spec asks for that is let in and does nothing. */
+/** Warnings about fields that are allowed and have no effect. */
 export const idleInSpec = (gang: PodGang, levels: TopologyLevels): string[] => [
   ...(!levels.enabled && asksForTopology(gang)
     ? ['topology levels are not checked: topologyAwareScheduling is not enabled in the configuration']
@@ -63,11 +65,11 @@ export const idleInSpec = (gang: PodGang, levels: TopologyLevels): string[] => [
   ),
 ];
 
-/** Group configurations: unique names, known groups, no group in two of them. */
+/** Checks group configurations: unique names, known groups, no group in two of them. */
 export function checkGroupConfigs(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const groups = new Set(gang.spec.groups.map((group) => group.name));
-  // Once, and not all of them: each of many faults names them.
+  // Built once and cut short, since each of many faults repeats it.
   const known = `groups: ${[...groups].slice(0, 8).join(', ') || 'none'}${groups.size > 8 ? ' …' : ''}`;
   const names = new Map<string, number>();
   const taken = new Map<string, string>();

@@ -6,7 +6,7 @@ import { referencesOf } from './check-spec.ts';
 import { isInitialized } from './initialized.ts';
 import { sameReferences } from './references.ts';
 
-/** Once Initialized: the same groups, whoever asks. */
+/** Checks that an Initialized gang keeps its groups, whoever writes. */
 export function checkGroupsFixed(before: PodGang, after: PodGang): Fault[] {
   if (!isInitialized(before)) return [];
   const known = new Set(before.spec.groups.map((group) => group.name));
@@ -22,7 +22,7 @@ export function checkGroupsFixed(before: PodGang, after: PodGang): Fault[] {
   return [...added, ...removed];
 }
 
-/** Once a gang is Initialized only trusted accounts change its references. */
+/** Checks that only trusted accounts change the references of an Initialized gang. */
 export function checkReferencesKept(before: PodGang, after: PodGang): Fault[] {
   if (!isInitialized(before)) return [];
   const stored = new Map(before.spec.groups.map((group) => [group.name, referencesOf(group)]));
@@ -34,7 +34,10 @@ export function checkReferencesKept(before: PodGang, after: PodGang): Fault[] {
   });
 }
 
-/** Whoever could put the label on and off again would slip past every rule that Grove's gangs are not held to. */
+/**
+ * Checks that the label for Grove stays: a user who could set and remove it would avoid every rule that Grove's gangs are
+ * exempt from.
+ */
 export function checkManagerKept(before: PodGang, after: PodGang): Fault[] {
   if (isGroveManaged(before) === isGroveManaged(after)) return [];
   const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_MANAGED_BY) ?? 'not set');
@@ -43,8 +46,8 @@ export function checkManagerKept(before: PodGang, after: PodGang): Fault[] {
 }
 
 /**
- * Whom Muster evicts for a gang stands in the gang itself. One that is created with a plan has none: a plan names the uid
- * of its gang. It may be taken off by anybody: Muster gives up then.
+ * Checks that a user neither adds nor changes the preemption plan of a gang. A plan names the uid of its gang, so a gang
+ * cannot be created with one. Anybody may remove the plan, and Muster then gives it up.
  */
 export function checkPlanKept(before: PodGang, after: PodGang): Fault[] {
   const [was, is] = [before, after].map(({ annotations }) => annotations.get(ANNOTATION_PREEMPTION_PLAN));

@@ -2,11 +2,11 @@ import { fault, type Fault } from '../../api/fault.ts';
 import { CONDITION_INITIALIZED, type Condition, type PodGang } from '../../api/pod-gang.ts';
 import { referencesOf } from './check-spec.ts';
 
-/** The condition Initialized of a PodGang, or undefined while nobody has written it. */
+/** The condition Initialized of a PodGang; undefined while it is not written. */
 export const initializedOf = (gang: Pick<PodGang, 'conditions'>): Condition | undefined =>
   gang.conditions.find((condition) => condition.type === CONDITION_INITIALIZED);
 
-/** True only for the status `True`; absent, `False` and `Unknown` all mean that gates stay on. */
+/** Whether Initialized has the status `True`. Absent, `False` and `Unknown` all mean that gates stay on. */
 export const isInitialized = (gang: Pick<PodGang, 'conditions'>): boolean =>
   initializedOf(gang)?.status === 'True';
 
@@ -19,18 +19,18 @@ const sameCondition = (a: Condition | undefined, b: Condition | undefined): bool
 
 const PATH = 'status.conditions';
 
-/** Who may change the condition. */
+/** Checks that a trusted account writes the condition. */
 export function checkInitializedAuthor(before: PodGang, after: PodGang): Fault[] {
   return sameCondition(initializedOf(before), initializedOf(after))
     ? []
     : [fault('InitializedProtected', `${PATH}[${CONDITION_INITIALIZED}]`)];
 }
 
-/** Positions of the condition; one, unless somebody wrote it twice. */
+/** Indexes of the condition: one, unless it was written twice. */
 const positionsOf = (gang: PodGang): number[] =>
   gang.conditions.flatMap(({ type }, index) => (type === CONDITION_INITIALIZED ? [index] : []));
 
-/** Initialized occurs once and never reverts; stored duplicates are tolerated. */
+/** Checks that Initialized occurs once and never reverts. Duplicates that are stored already are tolerated. */
 export function checkInitializedStays(before: PodGang, after: PodGang): Fault[] {
   const faults = positionsOf(after)
     .slice(Math.max(1, positionsOf(before).length))
@@ -42,7 +42,7 @@ export function checkInitializedStays(before: PodGang, after: PodGang): Fault[] 
   return faults;
 }
 
-/** That every group has its minimum of references at the moment Initialized turns True. */
+/** Checks that every group has its minimum of references when Initialized turns True. */
 export function checkInitializedComplete(before: PodGang, after: PodGang): Fault[] {
   if (isInitialized(before) || !isInitialized(after)) return [];
   return after.spec.groups.flatMap((group, index) => {

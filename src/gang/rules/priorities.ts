@@ -14,15 +14,15 @@ import { letsGangsPreempt, mayCost, type PriorityClasses } from '../../api/prior
 import { referencesOf } from './check-spec.ts';
 
 /**
- * What a PodGang says of priorities and preemption. What an update leaves as it is is not looked at again: a class may go
- * after its gang was let in, and whoever changes something else is not to be stopped by that.
+ * Rules about priorities and preemption of a PodGang. A field that an update does not change is not checked again: its class
+ * may have been deleted since, and that must not block other changes.
  */
 
-/** What is known beside the gang. */
+/** What the rules know beside the gang. */
 export interface PriorityKnowledge {
-  /** Absent where nobody watches them: then nothing is said of any class. */
+  /** Absent where the PriorityClasses are not watched: then classes are not checked. */
   readonly classes?: PriorityClasses | undefined;
-  /** Whether some Pod of the stored gang is there. */
+  /** Whether some Pod of the stored gang exists. */
   readonly hasPods?: boolean;
 }
 
@@ -31,20 +31,20 @@ const COST_FIELD = keyed('metadata.annotations', ANNOTATION_PREEMPTION_PRIORITY_
 const MODE_FIELD = keyed('metadata.annotations', ANNOTATION_DISRUPTION_MODE);
 const POLICY_FIELD = keyed('metadata.annotations', ANNOTATION_PREEMPTION_POLICY);
 
-/** The scheduling class that a gang names; undefined for none. */
+/** The scheduling class that a gang names; undefined where it names none. */
 export const classOf = ({ spec: { priorityClassName } }: Pick<PodGang, 'spec'>): string | undefined =>
   priorityClassName === '' ? undefined : priorityClassName;
 
 const costOf = ({ annotations }: PodGang): string | undefined =>
   annotations.get(ANNOTATION_PREEMPTION_PRIORITY_CLASS);
 
-/** An annotation that was not there or not so; undefined where it stays or goes. */
+/** The annotation's value if this write sets or changes it; undefined if the value stays or is removed. */
 function written(after: PodGang, before: PodGang | undefined, key: string): string | undefined {
   const value = after.annotations.get(key);
   return value === before?.annotations.get(key) ? undefined : value;
 }
 
-/** The mode, the policy, and the form of the name of the class that it costs. */
+/** Checks the disruption mode, the preemption policy, and the form of the preemption class's name. */
 export function checkPreemptionTerms(after: PodGang, before: PodGang | undefined): Fault[] {
   const mode = written(after, before, ANNOTATION_DISRUPTION_MODE);
   const policy = written(after, before, ANNOTATION_PREEMPTION_POLICY);
@@ -59,7 +59,7 @@ export function checkPreemptionTerms(after: PodGang, before: PodGang | undefined
   return faults;
 }
 
-/** The classes that a write names anew, by field; what is no name has its own fault. */
+/** The classes that this write adds or changes, by field, without invalid names, which have a fault of their own. */
 function namedAnew(after: PodGang, before: PodGang | undefined): [field: string, name: string][] {
   const scheduling = classOf(after);
   const cost = written(after, before, ANNOTATION_PREEMPTION_PRIORITY_CLASS);
@@ -72,7 +72,7 @@ function namedAnew(after: PodGang, before: PodGang | undefined): [field: string,
   );
 }
 
-/** Both classes are there. */
+/** Checks that both classes exist. */
 export function checkClassesKnown(
   after: PodGang,
   before: PodGang | undefined,
@@ -84,7 +84,7 @@ export function checkClassesKnown(
   );
 }
 
-/** What could not be checked, since it is not known which classes there are. */
+/** Warnings about classes that were not checked, since the cluster's PriorityClasses are not known. */
 export const uncheckedClasses = (
   after: PodGang,
   before: PodGang | undefined,
@@ -98,8 +98,9 @@ export const uncheckedClasses = (
       );
 
 /**
- * It costs at least as much to preempt a gang as the gang may preempt with. Else two gangs could preempt each other for
- * ever: each is above what it costs to preempt the other. It costs no more than that unless whoever keeps the class allows it.
+ * Checks the preemption priority. It must be at least the scheduling priority: otherwise each of two gangs could be above
+ * the other's preemption priority, and they would preempt each other for ever. It may be higher only if the PriorityClass
+ * allows that.
  */
 export function checkPreemptionCost(
   after: PodGang,
@@ -112,7 +113,7 @@ export function checkPreemptionCost(
   const named = classOf(after);
   const scheduling = named === undefined ? classes.byDefault : classes.get(named);
   const found = classes.get(cost);
-  // A class that is not there has its own fault.
+  // A class that does not exist has a fault of its own.
   if (found === undefined || (named !== undefined && scheduling === undefined)) return [];
   const least = scheduling?.value ?? 0;
   const detail = `${found.value} is ${found.value < least ? 'below' : 'above'} ${least}`;
@@ -122,11 +123,11 @@ export function checkPreemptionCost(
     : [fault('PreemptionPriorityAbove', COST_FIELD, { value: cost, detail })];
 }
 
-/** Whether its Pods are one unit is settled when the gang is made: schedulers take it over once. */
+/** Checks that the disruption mode stays, since schedulers read it once. */
 export function checkDisruptionModeKept(after: PodGang, before: PodGang | undefined): Fault[] {
   if (before === undefined) return [];
   const [from, to] = [before, after].map(({ annotations }) =>
-    // What is none of the modes was let in before there was a rule, and may be mended.
+    // An invalid mode was stored before the rule existed, and may be corrected.
     annotations.has(ANNOTATION_DISRUPTION_MODE)
       ? disruptionModeOf((key) => annotations.get(key))
       : DISRUPTION_MODES[0],
@@ -135,7 +136,7 @@ export function checkDisruptionModeKept(after: PodGang, before: PodGang | undefi
   return [fault('DisruptionModeImmutable', MODE_FIELD, { detail: `was ${from}, now ${to}` })];
 }
 
-/** The Pods of a gang have its class for good, so the gang has it for as long as there are any. */
+/** Checks that a gang with Pods keeps its class, since its Pods cannot change theirs. */
 export function checkPriorityClassKept(
   after: PodGang,
   before: PodGang | undefined,
@@ -153,7 +154,8 @@ export const refersToPods = (gang: PodGang): boolean =>
   gang.spec.groups.some((group) => referencesOf(group).length > 0);
 
 /**
- * No scheduler takes a policy that differs from that of the class, and Kubernetes refuses Pods and PodGroups that say so.
+ * Warnings about a preemption policy that differs from the class's: no scheduler follows it, and Kubernetes refuses Pods and
+ * PodGroups with such a policy.
  */
 export function idlePolicy(
   after: PodGang,

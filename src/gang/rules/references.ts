@@ -18,19 +18,19 @@ export function onlyReferencesDiffer(before: PodGang, after: PodGang): boolean {
   return isDeepStrictEqual(bare(before), bare(after));
 }
 
-/** What to write into one group's `podReferences`, and why. */
+/** The references to write into one group, and why. */
 export interface ReferenceRepair {
   readonly index: number;
   readonly references: readonly NamespacedName[];
   readonly why: string;
-  /** Whether its author gave references that are not taken: worth telling. */
+  /** Whether the author sent references that are dropped, which is worth a warning. */
   readonly untaken?: boolean;
 }
 
 /**
- * The references that must be put back before a PodGang is stored. References are the loop's: whoever applies the
- * manifest again sends `[]` or nothing, and that must never clear them. A group that is new has none: names that were made
- * up would each have to be looked for.
+ * The references to put back before a PodGang is stored. Only the loop writes references: a user who applies the manifest
+ * again sends `[]` or nothing, and that must not clear them. A new group gets none, since the loop would have to look for
+ * each Pod that a user invents.
  * @param before the stored PodGang; undefined on CREATE
  * @param trusted whether this account may change references
  */

@@ -22,24 +22,26 @@ import {
   type PriorityKnowledge,
 } from './priorities.ts';
 
-/** Whom a rule is not for: Muster's own accounts, or PodGangs that the Grove operator keeps. */
+/** Writers or gangs that a rule exempts: Muster's trusted accounts, or PodGangs of the Grove operator. */
 type Spared = 'trusted' | 'grove';
 
-/** A rule of the spec as it is. `references`: it holds also where a write changes references alone. */
+/** A rule about the spec. `references`: the rule holds also where a write changes references alone. */
 interface SpecRule {
   readonly on: 'spec' | 'references';
   readonly check: (gang: PodGang, levels: TopologyLevels) => Fault[];
   readonly spares?: readonly Spared[];
 }
 
-/** A rule of priorities, which also looks at the classes of the cluster; of a new gang and of what an update changes. */
+/**
+ * A rule about priorities that also reads the cluster's PriorityClasses. It checks a new gang, and what an update changes.
+ */
 interface PriorityRule {
   readonly on: 'priority';
   readonly check: (gang: PodGang, before: PodGang | undefined, known: PriorityKnowledge) => Fault[];
   readonly spares?: readonly Spared[];
 }
 
-/** A rule of what an update may change: of the spec, of the labels, or of the status. */
+/** A rule about what an update may change in the spec, the labels or the status. */
 interface ChangeRule {
   readonly on: 'change' | 'labels' | 'status';
   readonly check: (before: PodGang, after: PodGang) => Fault[];
@@ -47,8 +49,8 @@ interface ChangeRule {
 }
 
 /**
- * What is refused when a PodGang is written, in the order in which an answer lists it. A rule that is added here says
- * nothing of gangs that are stored already.
+ * The rules that refuse a write of a PodGang, in the order in which an answer lists their faults. A rule that is added here
+ * does not affect stored gangs.
  */
 export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | PriorityRule | ChangeRule)[] = [
   { on: 'references', check: checkMinimums },
@@ -74,9 +76,9 @@ export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | PriorityRule | ChangeRul
 ];
 
 /**
- * What stops a gang that is stored, past the webhook or before the rule was made: the webhook would refuse to have
- * references written into it, or which group a Pod is of is not clear. A rule that is added here stops gangs that run, so
- * that is for CHANGELOG. References are in none of these: the loop itself mends those.
+ * The rules that stop a stored gang, which came past the webhook or is older than the rule: with such a fault the webhook
+ * would refuse a write of references, or the groups of Pods are ambiguous. A rule that is added here stops running gangs, so
+ * it needs an entry in CHANGELOG. No rule is about references, which the loop repairs by itself.
  */
 export const STOPS_STORED: readonly ((gang: PodGang) => Fault[])[] = [
   checkGangName,
@@ -86,13 +88,16 @@ export const STOPS_STORED: readonly ((gang: PodGang) => Fault[])[] = [
   checkMinimums,
 ];
 
-/** Who writes, and whose gang it is. */
+/** Whether the writer is a trusted account, and whether the gang is Grove's. */
 export type Writer = Readonly<Record<Spared, boolean>>;
 
 const isFor = (writer: Writer, { spares = [] }: SpecRule | PriorityRule | ChangeRule): boolean =>
   !spares.some((who) => writer[who]);
 
-/** @param onlyReferences whether nothing else of the spec is written */
+/**
+ * Faults of the spec.
+ * @param onlyReferences whether the write changes nothing else of the spec
+ */
 export const refusedInSpec = (
   gang: PodGang,
   levels: TopologyLevels,
@@ -105,7 +110,10 @@ export const refusedInSpec = (
       : [],
   );
 
-/** @param before the stored gang; undefined for a new one */
+/**
+ * Faults of priorities.
+ * @param before the stored gang; undefined for a new one
+ */
 export const refusedPriority = (
   gang: PodGang,
   before: PodGang | undefined,
@@ -126,7 +134,10 @@ export const refusedChange = (
     rule.on === on && isFor(writer, rule) ? rule.check(before, after) : [],
   );
 
-/** What stops this stored gang, in admission's own words; undefined for nothing. It stays as it is until it is mended. */
+/**
+ * Why this stored gang is stopped, with admission's messages; undefined where it is not. The gang stays stopped until the
+ * faults are repaired.
+ */
 export function stoppedBy(gang: PodGang): string | undefined {
   const faults = STOPS_STORED.flatMap((check) => check(gang));
   if (faults.length === 0) return undefined;

@@ -3,20 +3,20 @@ import type { Clock } from './clock.ts';
 import { headerOf } from './pending-call.ts';
 import { withoutLists, type UnreadList } from '../../json/unread-lists.ts';
 
-/** The head of an answer. */
+/** Status and headers of an answer. */
 export interface AnswerHead {
   readonly status: number;
   readonly retryAfter: string | undefined;
 }
 
-/** More than this (bytes) is not taken in before somebody has taken what is there. */
+/** Reading from the socket pauses while more than this many bytes wait to be taken. */
 const MAX_WAITING = 1024 * 1024;
-/** Of so much (bytes) more is not waited for: one waking for all of it is little beside reading it. */
+/** From this many bytes on, a take is not delayed to gather more: one wake-up is cheap compared with parsing them. */
 const MUCH = 256 * 1024;
 
 /**
- * An answer that goes on and on. What comes is kept until somebody takes it, all at once: whoever takes seldom is woken
- * seldom, however small the pieces are in which it comes.
+ * A streamed answer. Its pieces are kept until {@link take} returns them all at once, so a reader that takes seldom is
+ * woken seldom, however small the pieces are.
  */
 export class AnswerStream implements Dispatcher.DispatchHandler {
   readonly head: Promise<AnswerHead>;
@@ -31,11 +31,11 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   constructor() {
     this.#head = Promise.withResolvers<AnswerHead>();
     this.head = this.#head.promise;
-    // Nobody has to wait for it.
+    // Prevents an unhandled rejection when nobody awaits `head`.
     this.head.catch(() => undefined);
   }
 
-  /** The pieces that have come since the last time, at least one; undefined at the end. @throws what it ended with */
+  /** The pieces since the last call, at least one; undefined at the end. @throws the error that ended the answer */
   async take(): Promise<readonly Buffer[] | undefined> {
     if (this.#chunks.length === 0 && this.#ended === undefined) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -51,7 +51,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     return undefined;
   }
 
-  /** Waits so long for more, but not where much is there already, or as soon as it is; nor for what has ended. */
+  /** Waits `ms` for more pieces; returns earlier when {@link MUCH} bytes are waiting or the answer has ended. */
   async gather(clock: Clock, ms: number): Promise<void> {
     if (this.#hasMuch) return;
     await new Promise<void>((resolve) => {
@@ -63,9 +63,9 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends it, and its connection; {@link take} and {@link head} reject with the reason. */
+  /** Aborts the answer and its connection; {@link take} and {@link head} reject with the reason. */
   cut(reason: unknown): void {
-    // At its end the connection is free for the next request.
+    // After a complete answer the connection is reused for the next request, so it must not be closed.
     if (this.#ended !== undefined) return;
     this.#end({ error: reason });
     this.#controller?.abort(reason as Error);
@@ -121,18 +121,18 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The longest line of a watch (bytes). etcd takes objects of 1.5 MiB, JSON escapes make at most six bytes of one; what is
- * longer is no watch event, and would only fill our memory.
+ * The longest line of a watch (bytes). etcd accepts objects of 1.5 MiB, and JSON escapes turn one byte into six at
+ * most; a longer line is no watch event and would only fill the memory.
  */
 const MAX_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Cuts the bytes of a watch into lines, wherever the network cut them: in a line, or in a character. Gives all lines that
- * are complete together, since a busy watch has hundreds.
- * @param stream pieces, as many as there are at a time
- * @param unread lists that are left empty: of a Pod most bytes are in such as nobody who watches goes by
- * @throws where the stream ends inside a line: the event is lost, and whoever reads has to connect again
+ * Splits the bytes of a watch into lines, wherever the network has split them: inside a line, or inside a character.
+ * Yields all complete lines together, since a busy watch has hundreds.
+ * @param stream batches of pieces
+ * @param unread lists that are emptied before parsing: most bytes of a Pod are in lists that watchers do not use
+ * @throws when the stream ends inside a line: an event was lost, and the caller has to connect again
  */
 export async function* linesOf(
   stream: AsyncIterable<readonly Buffer[]>,

@@ -6,19 +6,19 @@ import type { KubeObject, Resource, Target } from './resources.ts';
 export interface KubeCallOptions {
   /** Aborting rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Default 15 s, retries included; waiting for the rate limit is not. */
+  /** Default 15 s, including retries but not the wait for the rate limit. */
   readonly timeoutMs?: number;
-  /** Not held back by the rate limit: for what must not come late behind the rest, as the renewal of a Lease. */
+  /** Exempt from the rate limit: for calls that must not be delayed by others, such as the renewal of a Lease. */
   readonly unlimited?: boolean;
 }
 
 export interface WriteOptions extends KubeCallOptions {
   readonly dryRun?: boolean;
-  /** Who shows up in `managedFields`. Default `muster`. */
+  /** The manager's name in `managedFields`. Default `muster`. */
   readonly fieldManager?: string;
   /**
-   * `metadata`: the answer holds nothing else (PartialObjectMetadata), which spares both sides work. `nothing`: the same,
-   * and it is not even read; what comes is undefined. Default `object`.
+   * `metadata`: the answer contains metadata only (PartialObjectMetadata), which saves work on both sides. `nothing`:
+   * the same, and the answer is not parsed; the call resolves with undefined. Default `object`.
    */
   readonly answer?: 'object' | 'metadata' | 'nothing';
 }
@@ -27,7 +27,7 @@ export interface DeleteOptions extends KubeCallOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
-  /** Deletes only what was read: another uid or resourceVersion is a conflict. */
+  /** Deletes only the object that was read: another uid or resourceVersion is a conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
@@ -38,20 +38,20 @@ export interface PodToEvict {
 }
 
 export interface Selection {
-  /** Of a namespaced resource; absent: all namespaces. */
+  /** For a namespaced resource; absent: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
 
-/** What is left out of objects that are listed or watched, unparsed. */
+/** Lists that are removed from listed and watched objects before they are parsed. */
 export interface Unread {
-  /** Lists that come empty; default: those of `managedFields`. */
+  /** Lists that are emptied; default: those of `managedFields`. */
   readonly unread?: readonly UnreadList[] | undefined;
 }
 
 export interface ListOptions extends Selection, Unread, KubeCallOptions {
-  /** Of the answer. @throws AnswerTooLarge where there are more */
+  /** The largest answer in bytes. @throws AnswerTooLarge when the answer is larger */
   readonly maxBytes?: number | undefined;
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
@@ -60,15 +60,15 @@ export interface ListOptions extends Selection, Unread, KubeCallOptions {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where a watch may start. */
+  /** The version that a watch may start from. */
   readonly resourceVersion: string;
-  /** For the next page; undefined on the last. */
+  /** Token of the next page; undefined on the last page. */
   readonly continue: string | undefined;
 }
 
 export interface WatchOptions extends Selection, Unread {
   readonly resourceVersion: string;
-  /** After which the server ends the watch in good order. */
+  /** Time after which the server ends the watch normally. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal;
   /** Called once the server has accepted the watch, which may be long before the first event. */
@@ -77,41 +77,41 @@ export interface WatchOptions extends Selection, Unread {
 
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** Of a bookmark only `metadata.resourceVersion`. */
+  /** A bookmark's object has only `metadata.resourceVersion`. */
   readonly object: T;
 }
 
 /**
- * The API server: raw JSON in and out. All methods reject with `ApiError` when it says no and with
- * `MusterError` CLUSTER_UNREACHABLE when it says nothing.
+ * Calls of the API server with raw JSON in and out. All methods reject with `ApiError` when the server answers with an
+ * error, and with `MusterError` CLUSTER_UNREACHABLE when it does not answer.
  */
 export interface KubeClient {
   readonly server: string;
-  /** Any path, such as `/version` or `/apis/scheduling.k8s.io`. */
+  /** Reads any path, such as `/version` or `/apis/scheduling.k8s.io`. */
   read<T = JsonObject>(path: string, options?: KubeCallOptions): Promise<T>;
   get<T = KubeObject>(target: Target, options?: KubeCallOptions): Promise<T>;
-  /** One page. */
+  /** Lists one page. */
   list<T = KubeObject>(resource: Resource, options?: ListOptions): Promise<Page<T>>;
-  /** Events in batches, as they arrive together. Ends when the server ends it; an ERROR event is thrown. */
+  /** Yields events in batches as they arrive. Ends when the server ends the watch; throws an ERROR event. */
   watch<T = KubeObject>(resource: Resource, options: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>;
-  /** `apiVersion` and `kind` are filled in. */
+  /** Fills in `apiVersion` and `kind`. */
   create<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
   jsonPatch<T = KubeObject>(
     target: Target,
     operations: readonly PatchOperation[],
     options?: WriteOptions,
   ): Promise<T>;
-  /** With `metadata.resourceVersion` in the patch it applies only to what was read (409 otherwise). */
+  /** A `metadata.resourceVersion` in the patch makes it conditional on that version (409 otherwise). */
   mergePatch<T = KubeObject>(target: Target, patch: object, options?: WriteOptions): Promise<T>;
   patchStatus<T = KubeObject>(target: Target, patch: object, options?: WriteOptions): Promise<T>;
-  /** Conditional on `metadata.resourceVersion`, where the object has one. */
+  /** Conditional on `metadata.resourceVersion`, if the object has one. */
   replace<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
   delete(target: Target, options?: DeleteOptions): Promise<void>;
   /**
-   * Asks for the eviction (policy/v1) of the Pod with this uid. What a PodDisruptionBudget does not allow is answered with
-   * 429, another Pod of the name with 409.
+   * Requests the eviction (policy/v1) of the Pod with this uid. The API server answers 429 when a PodDisruptionBudget
+   * does not allow it, and 409 when the Pod of that name has another uid.
    */
   evict(pod: PodToEvict, options?: Pick<WriteOptions, 'dryRun' | keyof KubeCallOptions>): Promise<void>;
-  /** Ends what is under way and all connections. */
+  /** Aborts calls in progress and closes all connections. */
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
-/** Time as a parameter: every wait of client and controllers goes through here, so that tests need not wait. */
+/** Time as a parameter: client and controllers wait only through this interface, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment; never goes back. For durations and deadlines. */
   now(): number;
-  /** What the calendar says. For what is written into objects. */
+  /** The wall-clock time, for timestamps in objects. */
   date(): Date;
-  /** Calls `callback` once after `ms`. @returns what cancels it */
+  /** Calls `callback` once after `ms`. @returns a function that cancels the call */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** Uniform in [0, 1). */
+/** Returns a random number in [0, 1), uniformly distributed. */
 export type UniformRandom = () => number;
 
 export const systemClock: Clock = {
@@ -41,5 +41,5 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
-/** Kubernetes' MicroTime: always six digits. */
+/** Kubernetes' MicroTime, which always has six fractional digits. */
 export const microTime = (date: Date): string => date.toISOString().replace(/(\.\d{3})Z$/, '$1000Z');

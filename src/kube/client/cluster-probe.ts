@@ -5,8 +5,8 @@ import { isNotFound } from './errors.ts';
 import type { KubeObject } from './resources.ts';
 
 /**
- * What a cluster serves, asked anew each time.
- * @param namespace where namespaced objects are tried
+ * Reads which resources a cluster serves, without caching.
+ * @param namespace where namespaced objects are tried by dry run
  */
 export function clusterProbe(client: KubeClient, namespace: string, options: KubeCallOptions): ClusterProbe {
   const read = async (path: string): Promise<JsonObject | undefined> => {
@@ -53,7 +53,7 @@ export function clusterProbe(client: KubeClient, namespace: string, options: Kub
 function inNamespace(resource: Resource, namespace: string, object: JsonObject): KubeObject {
   const metadata = own(object, 'metadata');
   const place = resource.namespaced ? { namespace } : {};
-  // The client sends it as it is; its type only names the fields that clients use.
+  // The client sends the object unchanged; its type names only the fields that clients use.
   return {
     ...object,
     metadata: { ...(isObject(metadata) ? metadata : {}), ...place },

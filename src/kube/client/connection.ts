@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
-/** What a TLS socket needs to know; PEM texts. */
+/** TLS settings of a connection; PEM texts. */
 export interface ConnectionTls {
   readonly ca?: string;
   readonly cert?: string;
@@ -10,28 +10,28 @@ export interface ConnectionTls {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Where the API server is and how we prove who we are. */
+/** The address of the API server and the client's credentials. */
 export interface Connection {
-  /** `https://host:port`, with a path where the server lies below one. */
+  /** `https://host:port`, with a path when the server is below one. */
   readonly server: string;
   readonly tls: ConnectionTls;
-  /** Namespace of the kubeconfig's context, or of our own Pod. */
+  /** Namespace of the kubeconfig's context, or of Muster's own Pod. */
   readonly namespace: string | undefined;
-  /** Where all this was found, for messages. */
+  /** Where the settings were found, for messages. */
   readonly source: string;
-  /** Headers for one request. Asked every time, since tokens rotate. */
+  /** Headers of one request. Called for every request, since tokens rotate. */
   headers(): Promise<Readonly<Record<string, string | string[]>>>;
-  /** The server answered 401: what is cached must not be used again. @returns whether a second try makes sense */
+  /** Drops cached credentials after a 401. @returns whether a second attempt makes sense */
   refresh(): boolean;
 }
 
 /**
- * How long a token that was read is used (ms). The kubelet renews a projected token when 80 % of its life are gone, an
- * hour at least; a minute behind is early enough, and a 401 makes us look at once.
+ * How long (ms) a token is used before it is read again. The kubelet renews a projected token after 80 % of its
+ * lifetime, which is at least an hour; a minute's delay is short enough, and a 401 makes the token be read at once.
  */
 const FRESH_FOR = 60_000;
 
-/** A bearer token in a file that somebody else rotates. */
+/** A bearer token in a file that is rotated by others. */
 export class TokenFile {
   readonly #path: string;
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class TokenFile {
     this.#clock = clock;
   }
 
-  /** @throws {MusterError} where the file was never readable; a token once read outlives a failed reading */
+  /** @throws {MusterError} when the file was never readable; a token that was read once is kept when a later read fails */
   async current(): Promise<string> {
     if (this.#clock.now() - this.#readAt < FRESH_FOR) return this.#token;
     try {
@@ -63,7 +63,7 @@ export class TokenFile {
     return this.#token;
   }
 
-  /** After a 401: the next request reads the file again. */
+  /** Makes the next request read the file again, after a 401. */
   forget(): void {
     this.#readAt = -Infinity;
   }

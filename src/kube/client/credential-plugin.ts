@@ -6,12 +6,12 @@ import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, ConnectionTls } from './connection.ts';
 
-/** The plugin is asked at most this often (ms); it keeps its own credential until that expires. */
+/** Shortest interval (ms) between calls of the plugin, which caches its own credential until that expires. */
 const ASK_EVERY = 30_000;
 
 /**
  * A connection whose credentials come from a program (`exec`) or an `auth-provider`. Only this file loads
- * @kubernetes/client-node, and only for such kubeconfigs, which people have on laptops.
+ * @kubernetes/client-node, and only for such kubeconfigs, which exist on people's laptops.
  */
 export async function connectionWithPlugin(given: {
   readonly server: string;
@@ -20,13 +20,13 @@ export async function connectionWithPlugin(given: {
   readonly tls: ConnectionTls;
   /** The user's entry in the kubeconfig. */
   readonly user: JsonObject;
-  /** Headers that go with every request. */
+  /** Headers that are sent with every request. */
   readonly impersonation: Readonly<Record<string, string | string[]>>;
   readonly clock: Clock;
 }): Promise<Connection> {
   const { server, user } = given;
   const config = new KubeConfig();
-  // Not the files: it reads them by other rules, and throws where two of them name the same cluster.
+  // Loads the parsed entries and not the files: the package merges files differently, and rejects two with the same cluster.
   config.loadFromClusterAndUser(
     { name: 'cluster', server, skipTLSVerify: false },
     {
@@ -58,7 +58,7 @@ export async function connectionWithPlugin(given: {
     server: given.server,
     namespace: given.namespace,
     source: given.source,
-    // A certificate that the plugin renews later is not taken up: the pool keeps its first one.
+    // A certificate that the plugin renews later is not used: the connection pool keeps its first one.
     tls: { ...given.tls, ...text('cert', last.cert), ...text('key', last.key) },
     headers: async () => {
       if (given.clock.now() - askedAt >= ASK_EVERY) {

@@ -2,14 +2,14 @@ import { MusterError, messageOf } from '../../errors.ts';
 import { own, ownObject, ownString } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 
-/** The API server answered, and the answer is no. */
+/** The API server answered with an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status, or `Status.code` of an ERROR event in a watch. */
   readonly status: number;
-  /** Machine-readable, e.g. `Conflict`, `Expired`; empty where the answer was no `Status`. */
+  /** Machine-readable, e.g. `Conflict`, `Expired`; empty when the answer was no `Status`. */
   readonly reason: string;
-  /** Seconds after which to ask again, where the server said so. */
+  /** Seconds after which to retry, when the server sent them. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -28,23 +28,23 @@ const hasStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 401, 403);
-/** What was read is not what is there any more, or something of that name exists already. */
+/** The object was changed since it was read, or an object of that name exists already. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409);
 export const isAlreadyExists = (error: unknown): boolean =>
   isConflict(error) && (error as ApiError).reason === 'AlreadyExists';
-/** The object is refused as it is: asking again does not help. A failed `test` of a JSON patch is one of these. */
+/** The object or patch is invalid: retrying does not help. A failed `test` of a JSON patch is one of these. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 400, 422);
-/** The resourceVersion or continue token is too old: list anew. */
+/** The resourceVersion or continue token is too old: list again. */
 export const isGone = (error: unknown): boolean =>
   hasStatus(error, 410) || (error instanceof ApiError && error.reason === 'Expired');
-/** There was no answer at all: whether a write happened is unknown. */
+/** There was no answer: whether a write happened is unknown. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof MusterError && error.code === 'CLUSTER_UNREACHABLE';
 
-/** Reasons of a 403 that no right would change. */
+/** Reasons of a 403 that come from admission and that no right would change. */
 const OF_ADMISSION: readonly string[] = ['QuotaExceeded'];
 
-/** An answer of 400 and above as an error; `text` is a `Status` or whatever a proxy on the way wrote. */
+/** Converts an answer of 400 and above; `text` is a `Status`, or any text of a proxy in between. */
 export function errorFromAnswer(
   what: string,
   status: number,
@@ -74,7 +74,7 @@ export function errorFromAnswer(
   });
 }
 
-/** The `Status` of an ERROR event in a watch. */
+/** Converts the `Status` of an ERROR event in a watch. */
 export function errorFromStatus(what: string, status: unknown): ApiError {
   const code = own(status, 'code');
   return errorFromAnswer(
@@ -87,7 +87,7 @@ export function errorFromStatus(what: string, status: unknown): ApiError {
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|TLS|SSL/;
 
-/** No answer: refused, reset, too slow, or not to be trusted. */
+/** The error for a call without an answer: refused, reset, timed out, or with an untrusted certificate. */
 export function unreachable(what: string, server: string, cause: unknown): MusterError {
   const code = (cause as { code?: unknown } | undefined)?.code;
   const detail = describe(cause);
@@ -100,7 +100,7 @@ export function unreachable(what: string, server: string, cause: unknown): Muste
   });
 }
 
-/** Connecting to several addresses fails with an empty message and the causes in a list. */
+/** Connecting to several addresses fails with an empty message and a list of causes. */
 function describe(cause: unknown): string {
   const causes = (cause as { errors?: unknown } | undefined)?.errors;
   if (Array.isArray(causes) && causes.length > 0) return messageOf(causes[0]);

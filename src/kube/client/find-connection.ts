@@ -8,12 +8,12 @@ import { TokenFile, type Connection } from './connection.ts';
 import { connectionFromKubeconfig } from './kubeconfig.ts';
 
 export interface ConnectionOptions {
-  /** A file named by the user; takes precedence over everything. */
+  /** A file named by the user; takes precedence over all other sources. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
-  /** Folder of the service account. Default: where the kubelet mounts it. */
+  /** Directory of the service account. Default: the kubelet's mount path. */
   readonly serviceAccountDir?: string;
   readonly home?: string;
 }
@@ -21,8 +21,8 @@ export interface ConnectionOptions {
 const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Finds the cluster, in controller-runtime's order: the file given, `$KUBECONFIG`, our own Pod's service account,
- * `~/.kube/config`.
+ * Finds the cluster in controller-runtime's order: the given file, `$KUBECONFIG`, the service account of Muster's own
+ * Pod, `~/.kube/config`.
  * @throws {MusterError} CLUSTER_UNREACHABLE with what is missing
  */
 export async function findConnection(options: ConnectionOptions = {}): Promise<Connection> {

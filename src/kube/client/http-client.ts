@@ -29,7 +29,7 @@ import { Transport, type Call, type TransportOptions } from './transport.ts';
 import { linesOf } from './answer-stream.ts';
 
 export interface KubeClientOptions extends TransportOptions {
-  /** Holds calls back, watches not. Absent: no limit but that of the connections. */
+  /** Limits the rate of calls but not of watches. Absent: only the number of connections limits them. */
   readonly limit?: TokenBucket | undefined;
 }
 
@@ -60,7 +60,8 @@ export function createKubeClient(connection: Connection, settings: KubeClientOpt
     const { dryRun, fieldManager = 'muster', answer } = options;
     const query = queryOf({
       fieldManager,
-      // Nobody reads the warnings about unknown fields; to look for them takes the API server 6 % of what a patch of a Pod does.
+      // The warnings about unknown fields are not read, and looking for them takes 6 % of the API server's time for a
+      // Pod patch.
       fieldValidation: 'Ignore',
       dryRun: dryRun === true ? 'All' : undefined,
     });
@@ -195,7 +196,7 @@ async function* watch<T>(
 
 const TYPES = new Set<Json | undefined>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Whether it says what became of which object. What is no event is not to become one: nothing would take it back. */
+/** Whether a watch event has a known type and names its object. Nothing would remove other data from a cache again. */
 function isWatchEvent(event: unknown): boolean {
   const type = own(event, 'type');
   const metadata = own(own(event, 'object'), 'metadata');
@@ -219,7 +220,7 @@ const targetOf = (resource: Resource, { metadata: { namespace, name } }: KubeObj
 
 function nameOf(verb: string, { resource, namespace, name, subresource }: Target): string {
   const kind = `${resource.plural}${subresource === undefined ? '' : `/${subresource}`}`;
-  // What is to be named by the server (generateName), and what never has a name, comes without one.
+  // Objects with `generateName` and reviews have no name.
   const path = [namespace, name].filter(Boolean).join('/');
   return path === '' ? `${verb} ${kind}` : `${verb} ${kind} ${path}`;
 }

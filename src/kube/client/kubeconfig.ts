@@ -10,7 +10,7 @@ import { TokenFile, type Connection, type ConnectionTls } from './connection.ts'
 interface Entry {
   readonly name: string;
   readonly value: JsonObject;
-  /** Of the file it stands in: relative paths start there. */
+  /** The directory of the file that the entry is in: relative paths start there. */
   readonly dir: string;
 }
 
@@ -20,9 +20,9 @@ const fault = (message: string, fix: string, cause?: unknown): MusterError =>
 const SEE = 'Compare with what `kubectl config view` shows; kubectl must work with the same file.';
 
 /**
- * Reads kubeconfig files (several are merged, the first that says something wins, as for kubectl): tokens, token
- * files, client certificates, passwords, impersonation. Credential plugins (`exec`, `auth-provider`) are left to
- * @kubernetes/client-node, loaded only then: it costs 82 MiB, and a Pod never needs it.
+ * Reads kubeconfig files (several are merged, and the first that sets a value wins, as for kubectl): tokens, token
+ * files, client certificates, passwords, impersonation. Credential plugins (`exec`, `auth-provider`) are handled by
+ * @kubernetes/client-node, which is loaded only for them: it costs 82 MiB, and a Pod never needs it.
  */
 export async function connectionFromKubeconfig(
   paths: readonly string[],
@@ -77,7 +77,7 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
   const found: { document: JsonObject; dir: string }[] = [];
   for (const path of paths) {
     const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-      // A list may name files that do not exist; one file must.
+      // A list may name files that do not exist, as long as one exists.
       if (paths.length > 1 && own(cause, 'code') === 'ENOENT') return undefined;
       throw fault(
         `cannot read the kubeconfig ${path}: ${messageOf(cause)}`,
@@ -88,7 +88,8 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
     if (text === undefined) continue;
     let document: unknown;
     try {
-      // Warnings and pretty errors would put lines of the file, and so its secrets, on standard error and into logs.
+      // The parser's warnings and pretty errors would write lines of the file, which contain secrets, to standard error
+      // and logs.
       document = parse(text, { prettyErrors: false, logLevel: 'error' });
     } catch (cause) {
       throw fault(`${placeOf(cause, text, path)} is not YAML: ${troubleOf(cause)}`, SEE);
@@ -101,12 +102,15 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
   return found;
 }
 
-/** What the parser quotes of a file, by the words that it leads in with: keys, tags, aliases, headers of blocks, escapes. */
+/**
+ * The parts of parser messages that quote the file, found by the words before them: keys, tags, aliases, block headers,
+ * escapes.
+ */
 const QUOTED = /(: | sequence |, so ).*$|^The \S+ /s;
 
 const troubleOf = (cause: unknown): string => yamlTrouble(cause as Error).replace(QUOTED, '');
 
-/** `path`, with the line that the parser did not get past. */
+/** `path` with the line number of the parser's error. */
 function placeOf(cause: unknown, text: string, path: string): string {
   const [offset] = (cause as { pos?: readonly number[] }).pos ?? [];
   return offset === undefined ? path : `${path}:${text.slice(0, offset).split('\n').length}`;
@@ -126,7 +130,7 @@ async function tlsOf(cluster: Entry, user: Entry): Promise<ConnectionTls> {
   };
 }
 
-/** `<key>-data` holds the text in base64 and wins over `<key>`, which names a file. */
+/** `<key>-data` is the text in base64 and takes precedence over `<key>`, which names a file. */
 async function pem({ value, dir }: Entry, key: string): Promise<string | undefined> {
   const data = ownString(value, `${key}-data`);
   if (data) return Buffer.from(data, 'base64').toString();
@@ -143,13 +147,13 @@ async function pem({ value, dir }: Entry, key: string): Promise<string | undefin
 }
 
 type Identity = Pick<Connection, 'headers' | 'refresh'>;
-/** Headers that ask for somebody else's rights, whoever says who asks. */
+/** The impersonation headers of requests. */
 type Impersonation = Readonly<Record<string, string | string[]>>;
 
-/** What HTTP lets into a header. */
+/** The characters that HTTP allows in a header value. */
 const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** @throws where HTTP would not take one of the values */
+/** @throws when HTTP does not allow one of the values in a header */
 function checkForHeader(
   entry: Entry,
   source: string,

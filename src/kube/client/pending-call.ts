@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
 
-/** What the API server said, whatever it is. */
+/** An HTTP answer of the API server, successful or not. */
 export interface HttpAnswer {
   readonly status: number;
   /** The header `Retry-After`. */
   readonly retryAfter: string | undefined;
-  /** Empty where it was not to be kept. */
+  /** Empty when the body was not kept. */
   readonly body: Buffer;
 }
 
 /**
- * One request and its answer, at undici's lowest interface. Its convenient one gives every request a stream, a signal and
- * several promises of its own, which for the small answers here costs as much again as the request itself.
+ * One request and its answer, on undici's dispatcher interface. undici's `request` creates a stream, a signal and
+ * several promises per request, which for small answers costs as much as the request itself.
  */
 export class PendingCall implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpAnswer>;
@@ -28,8 +28,8 @@ export class PendingCall implements Dispatcher.DispatchHandler {
   #bytes = 0;
 
   /**
-   * @param keep false: of an answer below 400 only the status is wanted
-   * @param most bytes of an answer that are taken
+   * @param keep false: of an answer below 400 only the status is kept
+   * @param most the largest answer in bytes
    */
   constructor(keep: boolean, most = Infinity) {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -40,12 +40,12 @@ export class PendingCall implements Dispatcher.DispatchHandler {
     this.#most = most;
   }
 
-  /** Known as soon as the head of the answer is there; undefined for none. */
+  /** Known once the headers of the answer have arrived; undefined before. */
   get status(): number | undefined {
     return this.#status;
   }
 
-  /** Nobody waits any more: {@link answer} is rejected at once, and the request is not sent, or its connection closed. */
+  /** Rejects {@link answer} at once, and cancels the request or closes its connection. */
   giveUp(reason: unknown): void {
     this.#givenUp = { reason };
     this.#reject(reason);
@@ -62,7 +62,7 @@ export class PendingCall implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    // Heads below 200 come before the one that counts.
+    // Informational answers (1xx) precede the final one.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = headerOf(headers, 'retry-after');
@@ -86,7 +86,7 @@ export class PendingCall implements Dispatcher.DispatchHandler {
   }
 }
 
-/** There is more of an answer than whoever asked wants to hold. Asking again in the same way gives the same. */
+/** An answer is larger than the caller accepts. Repeating the same request gives the same result. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 
@@ -97,7 +97,7 @@ export class AnswerTooLarge extends Error {
 
 const EMPTY = Buffer.alloc(0);
 
-/** How long somebody waits for a call, its repetitions included: until its time is over, or its caller's signal says so. */
+/** How long a caller waits for a call including its retries: until the timeout, or until the caller's signal is aborted. */
 export class Patience {
   #ended: { readonly reason: unknown } | undefined;
   #pending: PendingCall | undefined;

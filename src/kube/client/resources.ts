@@ -14,7 +14,7 @@ import type { Resource } from '../../k8s/resource.ts';
 
 export type { Resource };
 
-/** `metadata` as the API server sends it; further fields pass through untouched. */
+/** `metadata` as the API server sends it; further fields are passed on unchanged. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -29,7 +29,7 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[];
 }
 
-/** Any object as raw JSON. No model classes: they drop the fields they do not know. */
+/** Any object as raw JSON. There are no model classes: they would drop the fields that they do not know. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -91,7 +91,7 @@ export const EVENTS: Resource = {
   namespaced: true,
 };
 
-/** A cluster of a fleet, as Karmada has it. */
+/** Karmada's Cluster: a member cluster of a fleet. */
 export const CLUSTERS: Resource = {
   group: 'cluster.karmada.io',
   version: 'v1alpha1',
@@ -114,7 +114,7 @@ export const CLUSTER_RESOURCE_BINDINGS: Resource = {
   namespaced: false,
 };
 
-/** Muster's own: in which order gangs of a fleet are placed. */
+/** Muster's FleetQueue, which decides in which order gangs of a fleet are placed. */
 export const FLEET_QUEUES: Resource = {
   group: MUSTER_GROUP,
   version: MUSTER_VERSION,
@@ -123,7 +123,7 @@ export const FLEET_QUEUES: Resource = {
   namespaced: false,
 };
 
-/** The collection's path: of one namespace, or of all where none is given. */
+/** The path of the collection in one namespace, or in all when none is given. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
   const inside =
@@ -131,7 +131,7 @@ export function collectionPath(resource: Resource, namespace?: string): string {
   return `${root}/${resource.version}${inside}/${resource.plural}`;
 }
 
-/** @throws where a namespaced object comes without a namespace, which would address the whole cluster */
+/** @throws when a namespaced object has no namespace: the path would address the whole cluster */
 export function objectPath({ resource, namespace, name, subresource }: Target): string {
   if (resource.namespaced && !namespace) throw new TypeError(`${resource.kind} ${name}: no namespace given`);
   if (name === '') throw new TypeError(`${resource.kind}: no name given`);
@@ -149,7 +149,7 @@ const core = (plural: string, kind: string, namespaced: boolean): Resource => ({
 
 const SCHEDULING = 'scheduling.k8s.io';
 
-/** What a plan goes by. Of native PodGroups the newest version that is served. */
+/** The resources that a plan depends on, each with its versions; of native PodGroups the newest served version is read. */
 export const SNAPSHOT_RESOURCES: readonly (readonly Resource[])[] = [
   [core('nodes', 'Node', false)],
   [PODS],
@@ -176,7 +176,7 @@ export const SNAPSHOT_RESOURCES: readonly (readonly Resource[])[] = [
   })),
 ];
 
-/** Rights that it takes, for messages and pages: `poddisruptionbudgets.policy`. */
+/** The resources that reading a snapshot needs rights for, in messages and pages: `poddisruptionbudgets.policy`. */
 export const SNAPSHOT_RIGHTS: readonly string[] = SNAPSHOT_RESOURCES.map(([first]) =>
   first === undefined ? '' : first.group === '' ? first.plural : `${first.plural}.${first.group}`,
 );

@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from './clock.ts';
 
 export interface TokenBucketOptions {
-  /** Tokens a second. Above 0. */
+  /** Tokens per second, above 0. */
   readonly qps: number;
-  /** Tokens that may have gathered, at least one; full at the start. */
+  /** Largest number of tokens, at least one; the bucket starts full. */
   readonly burst: number;
   readonly clock?: Clock;
   /** Called with the wait in ms, only for calls that waited. */
@@ -15,15 +15,15 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Sums of small parts never come out even: a token that lacks no more than this is whole. */
+/** Rounding tolerance: a token that lacks at most this fraction counts as whole. */
 const ROUNDING = 1e-6;
 
-/** So many in a second, and some ahead; whoever comes first goes first. As client-go limits its requests. */
+/** Limits calls to a rate with a burst, first come, first served, as client-go does. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #clock: Clock;
   readonly #burst: number;
-  /** In order. */
+  /** In the order of their calls. */
   readonly #waiting = new Set<Waiter>();
   #tokens: number;
   #filledAt: number;
@@ -37,7 +37,7 @@ export class TokenBucket {
     this.#filledAt = this.#clock.now();
   }
 
-  /** Takes a token, as soon as there is one for us. @throws the signal's reason when it is aborted first */
+  /** Takes a token as soon as it is the caller's turn. @throws the signal's reason when it is aborted first */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.takeNow()) return;
@@ -58,7 +58,7 @@ export class TokenBucket {
     });
   }
 
-  /** Takes a token, if there is one for us now. */
+  /** Takes a token if one is available and no call waits. @returns whether it took one */
   takeNow(): boolean {
     return this.#waiting.size === 0 && this.#takeOne();
   }
@@ -73,7 +73,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Sets the alarm for the next token, where anybody waits for it. */
+  /** Sets the timer for the next token if calls wait. */
   #expect(): void {
     if (this.#waiting.size === 0) {
       this.#cancel?.();

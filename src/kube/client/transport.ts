@@ -7,7 +7,7 @@ import { AnswerStream, type AnswerHead } from './answer-stream.ts';
 import { AnswerTooLarge, Patience, PendingCall, type HttpAnswer } from './pending-call.ts';
 
 export interface TransportOptions {
-  /** Connections for calls. 16: more only queue inside the API server. */
+  /** Number of connections for calls. Default 16: more would only queue inside the API server. */
   readonly connections?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
@@ -15,10 +15,10 @@ export interface TransportOptions {
   readonly observer?: TransportObserver;
 }
 
-/** For metrics; may not throw. */
+/** Reports requests to the metrics; must not throw. */
 export interface TransportObserver {
   /**
-   * A request is answered, or lost (no `status`). What the caller called off is neither.
+   * Called when a request was answered, or lost (no `status`); not when the caller aborted it.
    * @param verb the first word of {@link Call.what}
    */
   answered?(verb: string, status: number | undefined): void;
@@ -26,37 +26,41 @@ export interface TransportObserver {
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For messages, the verb first: `list pods`. */
+  /** Describes the call in messages, the verb first: `list pods`. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
-  /** Bytes of an answer that are taken; more is an {@link AnswerTooLarge}. */
+  /** The largest answer in bytes; a larger one is rejected with {@link AnswerTooLarge}. */
   readonly maxBytes?: number | undefined;
-  /** false: whoever calls wants to know whether it was done, and nothing else. Default true. */
+  /** false: the answer's body is discarded, since the caller only needs to know whether the call succeeded. Default true. */
   readonly keepAnswer?: boolean;
 }
 
-/** What is done at most about a 429 or 503 with `Retry-After`, and the longest single wait (ms). */
+/** Number of retries after a 429 or 5xx with `Retry-After`, and the longest single wait (ms). */
 const MAX_RETRIES = 3;
 const MAX_RETRY_WAIT = 5_000;
-/** Go's API server closes idle connections after 90 s; we do it before, so that no request meets a closing one. */
+/**
+ * Go's API server closes idle connections after 90 s; the client closes them earlier (ms), so no request meets a
+ * closing one.
+ */
 const KEEP_ALIVE = 60_000;
-/** A dead peer is noticed by the kernel: first probe after this (ms), then ten, a second apart. */
+/** The kernel detects a dead peer: first probe after this time (ms), then ten probes, one second apart. */
 const TCP_PROBE_AFTER = 15_000;
 /**
- * What a watch tells within this time (ms) is taken together: the first word at once, what follows it closely a moment
- * later. Each waking costs as much as the event itself, and who changes 1,000 Pods makes 400 events a second. What is much
- * already is not waited for: a hundred megabytes of one namespace's large objects stand before everybody's events.
+ * Events of a watch within this time (ms) are delivered together: the first at once, those that closely follow a moment
+ * later. Each wake-up costs as much as the event itself, and a change of 1,000 Pods makes 400 events a second. Large
+ * amounts are delivered without waiting: a hundred megabytes of one namespace's large objects would delay all other
+ * events.
  */
 const TOGETHER_MS = 20;
 
 /**
- * Bytes to and from one API server, over pooled keep-alive connections. HTTP/1.1 on purpose: every watch has a socket
- * of its own, so that a stalled one holds up nobody, and watches cannot use up the connections of the calls.
+ * Bytes to and from one API server, over pooled keep-alive connections. Always HTTP/1.1: every watch has a socket of
+ * its own, so a stalled watch blocks no other, and watches cannot use up the connections of the calls.
  */
 export class Transport {
   readonly server: string;
@@ -83,7 +87,7 @@ export class Transport {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE,
       keepAliveMaxTimeout: KEEP_ALIVE,
-      // Deadlines are per call and per watch, kept here and by the reflector; undici's own would only interfere.
+      // Calls and watches have their own timeouts, here and in the reflector; undici's would interfere with them.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { ...connection.tls, timeout: 10_000, keepAliveInitialDelay: TCP_PROBE_AFTER },
@@ -93,10 +97,10 @@ export class Transport {
   }
 
   /**
-   * One call with its answer. Repeats it where the server asks for that (`Retry-After` says that nothing was done), after
-   * a 401 with a renewed token, and, if it only reads, once after a lost connection.
+   * Makes one call and returns its answer. Repeats it when the server asks for that (`Retry-After` says that nothing
+   * was done), after a 401 with a renewed token, and, for reads, once after a lost connection.
    * @throws {ApiError} for an answer of 400 and above
-   * @throws {MusterError} CLUSTER_UNREACHABLE where there was no answer in time
+   * @throws {MusterError} CLUSTER_UNREACHABLE when there was no answer in time
    */
   async call(call: Call): Promise<Buffer> {
     call.signal?.throwIfAborted();
@@ -126,7 +130,7 @@ export class Transport {
       } catch (cause) {
         patience.throwIfEnded();
         if (cause instanceof AnswerTooLarge) throw cause;
-        // A keep-alive connection that the server had just closed. Whether a write got through is not known.
+        // The server had just closed this keep-alive connection. Whether it received a write is unknown.
         if (call.method !== 'GET' || reconnected) throw this.#lost(call.what, cause);
         reconnected = true;
         continue;
@@ -163,9 +167,9 @@ export class Transport {
   }
 
   /**
-   * A call whose answer goes on and on; its pieces as they come, together where many come within a moment. Ends with the
-   * answer, throws as `call` does.
-   * @param accepted called when the head of a good answer is there
+   * Makes a call with a streamed answer and yields its pieces as they arrive, those within a moment together. Ends with
+   * the answer; throws as `call` does.
+   * @param accepted called when the headers of a successful answer have arrived
    */
   async *stream(
     call: Omit<Call, 'timeoutMs'>,
@@ -230,13 +234,13 @@ export class Transport {
     };
   }
 
-  /** Errors of ours go through as they are; what undici or Node threw is a lost connection. */
+  /** Passes errors of Muster's on unchanged; an error of undici or Node becomes a lost connection. */
   #lost(what: string, cause: unknown): unknown {
     const name = (cause as { name?: unknown } | undefined)?.name;
     return name === 'ApiError' || name === 'MusterError' ? cause : unreachable(what, this.server, cause);
   }
 
-  /** Ends all connections, whatever is under way on them. */
+  /** Closes all connections, including those with calls in progress. */
   async close(): Promise<void> {
     await Promise.all([this.#calls.destroy(), this.#watches.destroy()]);
   }

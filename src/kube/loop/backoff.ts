@@ -7,14 +7,14 @@ export interface BackoffLimits {
 }
 
 /**
- * For so long (ms) after it could not be reached, what an API server refuses is taken for a part of its start: it answers
- * 403 until it has read the roles, 429 until its watch caches are filled, and 410 to watches from before.
+ * For this long (ms) after an API server was unreachable, its errors count as part of its start: it answers 403 until
+ * it has read the roles, 429 until its watch caches are filled, and 410 to watches from before the restart.
  */
 export const STARTING_MS = 60_000;
 
 /**
- * Exponential back-off with full jitter: anything between nothing and `base × 2^attempt`, at most `max`. Full rather than
- * partial jitter, since those who failed together shall not come back together.
+ * Exponential back-off with full jitter: a wait between 0 and `base × 2^attempt`, at most `max`. Full rather than
+ * partial jitter keeps clients that failed together from retrying together.
  * @param attempt 0 for the first failure
  */
 function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: UniformRandom): number {
@@ -22,26 +22,26 @@ function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: U
 }
 
 /**
- * The upper half of the same: between half of `base × 2^attempt` and all of it, at most `max`. So that what fails for ever
- * is certain to be tried no more often than once in half of `max`.
+ * The upper half of the same range: between half of `base × 2^attempt` and all of it, at most `max`. A call that always
+ * fails is therefore retried at most once in half of `max`.
  */
 export const halfJitter = (attempt: number, limits: BackoffLimits, random: UniformRandom): number =>
   fullJitter(attempt, limits, () => 0.5 + random() / 2);
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 export interface ServerBackoffTimes {
-  /** While nobody answers, and for `startingMs` after that: a restarted API server shall be found at once. */
+  /** While the server is unreachable, and for `startingMs` after that: a restarted API server has to be found quickly. */
   readonly unreachable: BackoffLimits;
   readonly startingMs: number;
   /** While the server answers with errors at other times. */
   readonly refused: BackoffLimits;
-  /** Without a failure for this long, it begins from the start. */
+  /** After this long without a failure the back-off starts over. */
   readonly healthyAfterMs: number;
 }
 
 /**
- * How long a reflector waits after each failure. While the API server starts, nothing that it refuses may cost more than a
- * moment: for a while after it could not be reached it is asked as often as if it still could not be.
+ * How long a reflector waits after each failure. For `startingMs` after the API server was unreachable, retries are as
+ * frequent as if it still were, so that errors during its start delay nothing for long.
  */
 export class ServerBackoff {
   readonly #times: ServerBackoffTimes;
@@ -57,12 +57,12 @@ export class ServerBackoff {
     this.#random = random;
   }
 
-  /** The server sent what was asked for. */
+  /** Records that the server answered as requested. */
   alive(): void {
     this.#healthySince ??= this.#clock.now();
   }
 
-  /** @returns milliseconds */
+  /** @returns the wait in milliseconds */
   after(error: unknown): number {
     const now = this.#clock.now();
     const { healthyAfterMs, startingMs, unreachable, refused } = this.#times;
@@ -71,7 +71,7 @@ export class ServerBackoff {
     if (isUnreachable(error)) this.#lostAt = now;
     const limits = now - this.#lostAt < startingMs ? unreachable : refused;
     const wait = fullJitter(this.#failures, limits, this.#random);
-    // Not past the limit: a long outage must not lengthen the wait for whatever comes after it.
+    // Failures beyond the limit are not counted: a long outage must not lengthen the wait after a later failure.
     if (limits.baseMs * 2 ** this.#failures < limits.maxMs) this.#failures += 1;
     const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
     return Math.max(wait, Math.min(asked, refused.maxMs));

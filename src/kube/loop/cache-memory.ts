@@ -1,17 +1,17 @@
 import type { ObjectChange, Identified } from './cache.ts';
-/** Bytes. */
+/** Limits in bytes. */
 export interface MemoryLimits {
-  /** Of all namespaces in all caches. */
+  /** For all namespaces in all caches. */
   readonly total: number;
-  /** Of one namespace in all caches. */
+  /** For one namespace in all caches. */
   readonly ofNamespace: number;
-  /** What a namespace may have in any case: others that fill all the room do not keep it out. */
+  /** Guaranteed to each namespace, even when others have used up the total. */
   readonly reserve: number;
 }
 
 /**
- * What the caches may take of a heap: half, of which one namespace has half again. The rest is for what is being read,
- * listed and reviewed meanwhile.
+ * The memory limits of the caches for a heap: half of it, and half of that for one namespace. The rest is for objects
+ * that are being read, listed and reviewed.
  */
 export const memoryLimitsOf = (heapLimit: number): MemoryLimits => ({
   total: heapLimit / 2,
@@ -19,19 +19,19 @@ export const memoryLimitsOf = (heapLimit: number): MemoryLimits => ({
   reserve: heapLimit / 512,
 });
 
-/** What leaves objects out: two watches may be of kinds that are called the same. */
+/** A cache that left objects out. Compared by identity, since two watches may be of kinds with the same name. */
 export interface Cut {
   readonly kind: string;
 }
 
 /**
- * Shares the memory of all caches among namespaces. What does not fit is left out, and its namespace stands still until
- * all of it is known again: nobody may act on half of what there is.
+ * Shares the memory of all caches among namespaces. Objects that do not fit are left out, and work in their namespace
+ * is suspended until all its objects are cached again: nothing may act on an incomplete cache.
  */
 export class CacheMemory {
   readonly #limits: MemoryLimits;
   readonly #used = new Map<string, number>();
-  /** Caches that dropped objects, by namespace; no entry where none did. */
+  /** Caches that left objects out, by namespace; no entry when none did. */
   readonly #cut = new Map<string, Set<Cut>>();
   readonly #handlers: ((namespace: string, why: string | undefined) => void)[] = [];
   #total = 0;
@@ -40,12 +40,12 @@ export class CacheMemory {
     this.#limits = limits;
   }
 
-  /** Namespaces that stand still. */
+  /** Number of namespaces in which work is suspended. */
   get standing(): number {
     return this.#cut.size;
   }
 
-  /** Why nothing may be done in this namespace; undefined where all of it is known. */
+  /** Why work in this namespace is suspended; undefined when all its objects are cached. */
   why(namespace: string): string | undefined {
     const cuts = this.#cut.get(namespace);
     if (cuts === undefined) return undefined;
@@ -55,7 +55,7 @@ export class CacheMemory {
     return `namespace ${namespace} holds more than Muster keeps of one in memory (${most} MiB; left out are some ${what}): its gangs stay as they are until some of it is deleted, or Muster has more memory`;
   }
 
-  /** Hears of a namespace that stands still from now on, and why, or goes on. */
+  /** Called when work in a namespace is suspended, with the reason, or resumed, with undefined. */
   onTurn(handler: (namespace: string, why: string | undefined) => void): void {
     this.#handlers.push(handler);
   }
@@ -66,7 +66,7 @@ export class CacheMemory {
     return used <= ofNamespace && (used <= reserve || this.#total + bytes <= total);
   }
 
-  /** Takes so much more, or gives so much back. */
+  /** Adds `bytes`, which may be negative, to the namespace's use. */
   move(namespace: string, bytes: number): void {
     const used = (this.#used.get(namespace) ?? 0) + bytes;
     this.#total += bytes;
@@ -93,21 +93,24 @@ export class CacheMemory {
   }
 }
 
-/** An object's places in a cache and its indexes. */
+/** Bytes of an object's entries in a cache and its indexes. */
 const OVERHEAD = 256;
 
 const sizeOf = (object: Identified): number => OVERHEAD + heapSize(object);
 
-/** What one cache has of the room that all share. Objects of the cluster are in no namespace and always kept. */
+/** One cache's part of the shared memory. Cluster-wide objects have no namespace and are always kept. */
 export class KindMemory<T extends Identified> implements Cut {
   readonly kind: string;
   readonly #room: CacheMemory;
-  /** Namespaces of which something was left out. */
+  /** Namespaces of which an object was left out. */
   readonly #cut = new Set<string>();
-  /** While a list is read: what it will add to the cache, by namespace, and of whom something did not fit. */
+  /**
+   * While a list is read: the bytes that it will add to the cache, by namespace, and the namespaces with objects left
+   * out.
+   */
   #list: { readonly coming: Map<string, number>; readonly cut: Set<string> } | undefined;
 
-  /** How often something did not fit. */
+  /** How many times an object did not fit. */
   refused = 0;
 
   constructor(room: CacheMemory, kind: string) {
@@ -123,21 +126,21 @@ export class KindMemory<T extends Identified> implements Cut {
     this.#list = { coming: new Map(), cut: new Set() };
   }
 
-  /** The cache has what was listed. */
+  /** Called when the listed objects are in the cache. */
   endList(): void {
     const cut = this.#list?.cut ?? new Set();
     this.#list = undefined;
     for (const namespace of this.#cut) if (!cut.has(namespace)) this.whole(namespace);
   }
 
-  /** All objects of this namespace are in the cache. */
+  /** Called when all objects of this namespace are in the cache. */
   whole(namespace: string): void {
     if (this.#cut.delete(namespace)) this.#room.whole(namespace, this);
   }
 
   /**
-   * What to keep of an object's state. What does not fit is left out, and what is known stays as it was: to forget it would
-   * say that it is gone.
+   * Returns the state of an object to keep. A state that does not fit is left out and the known state stays: dropping
+   * the known state would mean that the object was deleted.
    */
   admit(now: T, known: T | undefined): T | undefined {
     const { namespace } = now;
@@ -164,8 +167,8 @@ export class KindMemory<T extends Identified> implements Cut {
 }
 
 /**
- * About how many bytes a value made of JSON takes in memory, Maps included: good enough to hold one namespace's against
- * another's. A string counts a byte a character; what is shared with other values counts each time.
+ * Approximate bytes that a JSON value takes in memory, including Maps: precise enough to compare namespaces. A string
+ * counts one byte per character; values that are shared count each time.
  */
 export function heapSize(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length;
@@ -180,7 +183,7 @@ export function heapSize(value: unknown): number {
     for (const [key, item] of value) size += 32 + heapSize(key) + heapSize(item);
     return size;
   }
-  // Names of fields are most often shared; those of a map that a tenant has filled are not.
+  // Field names are usually shared between objects; the keys of a map that a tenant has filled are not.
   for (const key in value) size += 8 + key.length + heapSize((value as Record<string, unknown>)[key]);
   return size;
 }

@@ -1,4 +1,4 @@
-/** What a cache needs to know of an object; a reflector's `trim` gives these and whatever else is used. */
+/** The fields that a cache needs of an object; a reflector's `trim` returns these and the fields that its users need. */
 export interface Identified {
   /** Empty for cluster-wide objects. */
   readonly namespace: string;
@@ -7,27 +7,27 @@ export interface Identified {
   readonly resourceVersion: string;
 }
 
-/** What happened to one object. Never the same state twice: an event that changes nothing is not passed on. */
+/** A change of one object. The states always differ: an event that changes nothing is not passed on. */
 export type ObjectChange<T> =
   | { readonly type: 'added'; readonly old: undefined; readonly new: T }
   | { readonly type: 'updated'; readonly old: T; readonly new: T }
-  /** `old` is the last state that was seen, not always the last there was. */
+  /** `old` is the last state that was seen, not always the last that existed. */
   | { readonly type: 'deleted'; readonly old: T; readonly new: undefined };
 
-/** Gives the values under which an object is to be found; none, one or several. */
+/** Returns the values under which an object is indexed: none, one or several. */
 export type Indexer<T> = (object: T) => string | undefined | readonly string[];
 
-/** The reading side of a cache. */
+/** The read interface of a cache. */
 export interface Store<T> {
   readonly size: number;
   get(namespace: string, name: string): T | undefined;
-  /** In no particular order. */
+  /** Returns all objects in no particular order. */
   values(): IterableIterator<T>;
-  /** In no particular order. @throws for an index that does not exist */
+  /** Returns objects in no particular order. @throws for an index that does not exist */
   byIndex(index: string, value: string): T[];
-  /** Whether there is one, for as little however many there are. @throws for an index that does not exist */
+  /** Whether an object has this value, in constant time. @throws for an index that does not exist */
   hasAny(index: string, value: string): boolean;
-  /** The values that some object has in this index. */
+  /** The values that at least one object has in this index. */
   indexValues(index: string): IterableIterator<string>;
 }
 
@@ -35,13 +35,13 @@ export interface Store<T> {
 export const keyOf = (namespace: string, name: string): string =>
   namespace === '' ? name : `${namespace}/${name}`;
 
-/** The parts of what {@link keyOf} made. */
+/** The parts of a key that {@link keyOf} made. */
 export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
 }
 
-/** The objects of one kind, as last seen, and indexes over them. */
+/** The objects of one kind as last seen, with indexes. */
 export class Cache<T extends Identified> implements Store<T> {
   readonly #objects = new Map<string, T>();
   readonly #indexers: readonly (readonly [string, Indexer<T>])[];
@@ -79,8 +79,8 @@ export class Cache<T extends Identified> implements Store<T> {
   }
 
   /**
-   * Takes the state of an object. Nothing happens for what is known or older: events come twice, and a watch may begin
-   * before what was listed. Another uid under the same name is another object: the first is deleted.
+   * Stores the state of an object. A known or older state is ignored: events may repeat, and a watch may begin before
+   * the list. An object of the same name with another uid replaces the first, which counts as deleted.
    */
   put(object: T): readonly ObjectChange<T>[] {
     const key = keyOf(object.namespace, object.name);
@@ -95,8 +95,8 @@ export class Cache<T extends Identified> implements Store<T> {
   }
 
   /**
-   * Takes a deletion. One that is older than the state we have is that of a predecessor: ignored. The change tells the
-   * state that was known, not the deleted one: it is under that state's labels that others have filed the object.
+   * Removes an object. A deletion that is older than the stored state was that of a predecessor and is ignored. The
+   * change contains the stored state and not the deleted one, since subscribers have filed the object under its labels.
    */
   remove(object: T): readonly ObjectChange<T>[] {
     const old = this.get(object.namespace, object.name);
@@ -104,7 +104,7 @@ export class Cache<T extends Identified> implements Store<T> {
     return this.forget(object.namespace, object.name);
   }
 
-  /** Drops an object that is not to be kept any more. */
+  /** Removes an object that is not to be kept any more. */
   forget(namespace: string, name: string): readonly ObjectChange<T>[] {
     const key = keyOf(namespace, name);
     const old = this.#objects.get(key);
@@ -114,8 +114,9 @@ export class Cache<T extends Identified> implements Store<T> {
   }
 
   /**
-   * Takes a whole list for the truth, even where it is older than what we have (a store restored from a backup): what is
-   * not in it is deleted. Changes come one at a time, each when the one before has been dealt with.
+   * Replaces the contents by a complete list, even if it is older than the stored state (an etcd restored from a
+   * backup): objects that are not in it are deleted. Yields the changes one at a time, each after the caller has
+   * handled the one before.
    */
   *replace(objects: Iterable<T>): Generator<ObjectChange<T>, void> {
     const present = new Set<string>();
@@ -185,7 +186,7 @@ function valuesOf<T>(indexer: Indexer<T>, object: T): readonly string[] {
 
 const DECIMAL = /^[1-9][0-9]*$/;
 
-/** resourceVersions grow within one store; those that are no numbers have no order. */
+/** resourceVersions grow within one etcd; values that are not numbers have no order. */
 function isOlder({ resourceVersion: one }: Identified, { resourceVersion: other }: Identified): boolean {
   if (!DECIMAL.test(one) || !DECIMAL.test(other)) return false;
   return one.length === other.length ? one < other : one.length < other.length;

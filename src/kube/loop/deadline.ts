@@ -8,12 +8,12 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * What `work` comes to, or what `signal` is aborted with, whichever is first. Nothing of it is left with the signal, which
- * may live as long as the process, once either is there.
- * @throws what `work` throws, or the signal's reason
+ * Resolves or rejects like `work`, or rejects with the reason of `signal`, whichever happens first. Removes its
+ * listener from the signal, which may live as long as the process.
+ * @throws the error of `work`, or the signal's reason
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  // Where nobody waits for it any more.
+  // Handles a rejection that arrives after the signal was aborted.
   work.catch(() => undefined);
   signal.throwIfAborted();
   const ended = Promise.withResolvers<never>();
@@ -27,9 +27,9 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
 }
 
 /**
- * Runs other people's code with a limit: its signal is aborted after `ms` or with `outer`, and from then on nobody waits
- * for it, whatever it does.
- * @throws what it throws, or an Error that names `what` and the limit
+ * Runs foreign code with a time limit: its signal is aborted after `ms` or with `outer`, and its result is then
+ * ignored.
+ * @throws the error of the code, or an Error that names `what` and the limit
  */
 export async function within<T>(
   what: string,
@@ -38,7 +38,7 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
-  // Not AbortSignal.any: what that makes stays with `outer` for as long as somebody listens to it.
+  // Not AbortSignal.any: its signal stays referenced by `outer` for as long as it has listeners.
   const limit = new AbortController();
   const end = (): void => limit.abort(outer.reason);
   outer.addEventListener('abort', end, { once: true });
@@ -47,7 +47,7 @@ export async function within<T>(
     limit.abort(new Error(`${what} did not answer within ${ms / 1000} s`)),
   );
   try {
-    // In a then, so that what is thrown at once is a rejection like any other.
+    // Inside `then`, so that a synchronous error becomes a rejection too.
     return await unlessAborted(
       limit.signal,
       Promise.resolve().then(() => work(limit.signal)),
@@ -58,13 +58,13 @@ export async function within<T>(
   }
 }
 
-/** Rings where nothing is heard for so long. */
+/** Calls back when `heard` was not called for a given time. */
 export interface SilenceAlarm {
   heard(): void;
   cancel(): void;
 }
 
-/** One timer, put off when it is due: who hears hundreds of things a second does not set it anew for each. */
+/** Uses one timer that is renewed only when it expires: `heard` may be called hundreds of times a second. */
 export function startSilenceAlarm(clock: Clock, silenceMs: number, ring: () => void): SilenceAlarm {
   let heardAt = clock.now();
   let cancel = (): void => undefined;

@@ -8,10 +8,10 @@ import { EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
 import { TokenBucket } from '../client/token-bucket.ts';
 import { FairMemory, Lanes } from './fairness.ts';
 
-/** What an Event is about. */
+/** The object that an Event is about. */
 export interface Regarding {
   readonly resource: Resource;
-  /** `''` for objects of the cluster. */
+  /** `''` for cluster-wide objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -19,44 +19,47 @@ export interface Regarding {
 
 export interface EventDetails {
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase, for machines: `WaitingForPods`. */
+  /** CamelCase, for programs: `WaitingForPods`. */
   readonly reason: string;
-  /** CamelCase, what was done or not done: `ReleasingGates`. Default: the reason. */
+  /** CamelCase, the action taken or not taken: `ReleasingGates`. Default: the reason. */
   readonly action?: string;
-  /** For people. Made printable, and cut to what the API takes. */
+  /** Text for people. Unprintable characters are replaced, and it is cut to the API's limit. */
   readonly note: string;
 }
 
 export interface EventRecorderOptions {
   readonly client: KubeClient;
-  /** Shown in `kubectl events` and `describe`. */
+  /** Shown by `kubectl events` and `kubectl describe`. */
   readonly controller: string;
-  /** The Pod that says it. */
+  /** The Pod that reports the Event. */
   readonly instance: string;
   readonly clock?: Clock;
-  /** Whether something more important is being written. */
+  /** Whether more important writes are in progress. */
   readonly busy?: () => boolean;
   readonly observer?: {
     sent?(): void;
     dropped?(why: 'queue full' | 'failed', error?: unknown): void;
   };
-  /** Events per second in the long run, and at once; what is more waits. Default 20 and 200. */
+  /** Long-term rate of Events per second, and burst; further Events wait. Default 20 and 200. */
   readonly rate?: { readonly qps: number; readonly burst: number };
 }
 
 /** The API's limit is 1024 bytes of UTF-8. */
 const NOTE_BYTES = 1024;
-/** The same said again within this time (ms) is the same Event, counted. */
+/** The same Event repeated within this time (ms) increases the count of the first. */
 const SAME_WITHIN = 10 * 60_000;
 /** A count is written at most this often (ms). */
 const COUNT_EVERY = 60_000;
-/** Waiting to be sent, of one namespace and in all, and remembered for comparing: bounds of memory. */
+/**
+ * Memory limits: Events waiting to be sent, of one namespace and in total, and Events remembered for counting
+ * repetitions.
+ */
 const MAX_WAITING_OF_NAMESPACE = 250;
 const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 4_096;
-/** Events are the least important thing we send: they give way to what matters. */
+/** Timeout of a call (ms): Events are the least important writes and give way to all others. */
 const TIMEOUT = 5_000;
-/** How long an Event gives way to the loop's work, and how often it looks (ms): 1,000 gates take three seconds. */
+/** How long an Event waits for the loop's writes, and the interval of the check (ms): 1,000 gates take three seconds. */
 const PATIENCE = 10_000;
 const LOOK_EVERY = 50;
 
@@ -69,9 +72,9 @@ interface Remembered {
 }
 
 /**
- * Tells people in Events what happens to their gang. It never makes anybody wait and never fails: what cannot be sent is
- * dropped and counted. The same Event about the same object is sent once and then counted in its `series`. Namespaces take
- * turns, so that what one has to say is neither late nor lost for what another says.
+ * Reports to people in Events what happens to their gang. It blocks nothing and never fails: Events that cannot be sent
+ * are dropped and counted. The same Event about the same object is sent once and then counted in its `series`.
+ * Namespaces take turns, so that one namespace's Events neither delay nor displace another's.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -90,7 +93,7 @@ export class EventRecorder {
     this.#budget = new TokenBucket({ ...(options.rate ?? { qps: 20, burst: 200 }), clock: this.#clock });
   }
 
-  /** Sends the Event soon, or never. Returns at once. */
+  /** Queues the Event, or drops it when the queue is full. Returns at once. */
   event(regarding: Regarding, details: EventDetails): void {
     if (this.#closed) return;
     const note = cutToBytes(printable(details.note, NOTE_BYTES), NOTE_BYTES);
@@ -112,7 +115,7 @@ export class EventRecorder {
     this.#remembered.set(lane, key, fresh);
   }
 
-  /** Takes nothing more, and sends what waits for at most `withinMs`. */
+  /** Accepts no more Events, and sends the waiting ones for at most `withinMs`. */
   async stop(withinMs = 1_000): Promise<void> {
     this.#closed = true;
     const over = new AbortController();
@@ -134,11 +137,11 @@ export class EventRecorder {
     return true;
   }
 
-  /** One at a time: an API server with little time left for Events gets few. */
+  /** Sends one Event at a time, so that a slow API server receives few. */
   async #sendAll(): Promise<void> {
     const { observer } = this.#options;
     while (this.#waiting.size > 0) {
-      // Only then whose turn it is: what comes meanwhile may go first.
+      // The next Event is chosen after the wait: an Event that arrives during the wait may take its turn first.
       await this.#budget.take(this.#stop.signal).catch(() => undefined);
       const next = this.#waiting.next()?.value;
       if (next === undefined) break;
@@ -154,7 +157,7 @@ export class EventRecorder {
     this.#sending = undefined;
   }
 
-  /** An Event costs the API server as much as a gate: while gangs are being released it waits, but not for ever. */
+  /** An Event costs the API server as much as a gate: it waits while gangs are being released, but not for ever. */
   async #giveWay(since: number): Promise<void> {
     const { busy = () => false } = this.#options;
     const { signal } = this.#stop;
@@ -167,8 +170,8 @@ export class EventRecorder {
     const { client, controller, instance } = this.#options;
     const { resource, name, uid } = event.regarding;
     const namespace = namespaceOf(event.regarding);
-    // A name of its own each: one that is built from the content would collide with its predecessor's.
-    // A cut name may end in what a DNS name does not end its parts in.
+    // A random suffix: a name built from the content would collide with an earlier Event's. A cut name may end in a
+    // character that no part of a DNS name may end in.
     const eventName = `${name.slice(0, 230).replace(/[-.]+$/, '')}.${randomBytes(8).toString('hex')}`;
     const object: KubeObject & Record<string, unknown> = {
       metadata: { namespace, name: eventName },
@@ -190,7 +193,7 @@ export class EventRecorder {
     try {
       await client.create(EVENTS, object, { ...this.#call(), answer: 'metadata' });
     } catch (error) {
-      // Not said yet: should it come up again, it is a new Event, not the second of one.
+      // The Event was not sent: a repetition is a new Event and not the second of a series.
       event.lastAt = -Infinity;
       throw error;
     }
@@ -205,7 +208,7 @@ export class EventRecorder {
     try {
       await this.#options.client.mergePatch(target, { series }, { ...this.#call(), answer: 'metadata' });
     } catch (error) {
-      // The API server forgets Events after an hour: the next is a new one.
+      // The API server forgets Events after an hour: the next repetition is a new Event.
       if (isNotFound(error)) event.lastAt = -Infinity;
       throw error;
     }
@@ -216,11 +219,11 @@ export class EventRecorder {
   }
 }
 
-/** Events about objects of the cluster are kept in the namespace `default`: the API server asks for it. */
+/** Events about cluster-wide objects are kept in the namespace `default`, as the API server requires. */
 const namespaceOf = ({ resource, namespace }: Regarding): string =>
   resource.namespaced ? namespace : 'default';
 
-/** `text`, cut between characters so that its UTF-8 fits. */
+/** `text`, cut between characters so that its UTF-8 has at most `bytes` bytes. */
 function cutToBytes(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
   const room = bytes - Buffer.byteLength('…');

@@ -1,9 +1,9 @@
 /**
- * Things that wait, each in the lane of whom it is for; lanes take turns. So what one lane holds, be it a thousand, makes
- * another wait for one turn of each lane and no longer.
+ * Waiting items in lanes that take turns. The first item of a lane therefore waits for one turn of each other lane at
+ * most, however many items the other lanes have.
  */
 export class Lanes<T> {
-  /** In the order of their turns; none is empty. */
+  /** In the order of their turns; no lane is empty. */
   readonly #lanes = new Map<string, Map<string, T>>();
   #size = 0;
 
@@ -15,7 +15,7 @@ export class Lanes<T> {
     return this.#lanes.get(lane)?.size ?? 0;
   }
 
-  /** Puts it last in its lane. A key that is there already keeps its place. */
+  /** Adds the item at the end of its lane. An existing key keeps its place. */
   push(lane: string, key: string, value: T): void {
     const waiting = this.#lanes.get(lane);
     if (waiting?.has(key) === true) return;
@@ -24,7 +24,7 @@ export class Lanes<T> {
     else waiting.set(key, value);
   }
 
-  /** Takes out the first of the lane whose turn it is, of those that may with that. */
+  /** Removes and returns the first item of the next lane whose first item `may` accepts; undefined when there is none. */
   next(
     may: (lane: string, key: string) => boolean = () => true,
   ): { readonly lane: string; readonly key: string; readonly value: T } | undefined {
@@ -33,7 +33,7 @@ export class Lanes<T> {
         if (!may(lane, key)) break;
         waiting.delete(key);
         this.#size -= 1;
-        // To the end of the turns, or out.
+        // The lane moves to the end of the order, or is removed when it is empty.
         this.#lanes.delete(lane);
         if (waiting.size > 0) this.#lanes.set(lane, waiting);
         return { lane, key, value };
@@ -42,7 +42,7 @@ export class Lanes<T> {
     return undefined;
   }
 
-  /** The first of each lane. */
+  /** The first item of each lane. */
   *firsts(): Generator<T, void> {
     for (const waiting of this.#lanes.values()) {
       for (const value of waiting.values()) {
@@ -58,7 +58,7 @@ export class Lanes<T> {
   }
 }
 
-/** So much work at a time and no more; where more is asked for, lanes take turns. One lane alone may have all of it. */
+/** Limits concurrent work; when more is requested, lanes take turns. A single lane may use all slots. */
 export class FairSlots {
   readonly #waiting = new Lanes<() => void>();
   #free: number;
@@ -75,14 +75,14 @@ export class FairSlots {
       return await work();
     } finally {
       const next = this.#waiting.next();
-      // The slot goes from hand to hand, so that nobody who comes in between takes it.
+      // The slot is passed on directly, so that no later caller can take it.
       if (next === undefined) this.#free += 1;
       else next.value();
     }
   }
 }
 
-/** Remembers so much and no more, oldest first: what is too much is forgotten of the lane that has most. */
+/** A map with a limited number of entries: beyond the limit, the oldest entry of the largest lane is removed. */
 export class FairMemory<T> {
   readonly #max: number;
   readonly #lanes = new Map<string, Map<string, T>>();
@@ -96,7 +96,7 @@ export class FairMemory<T> {
     return this.#lanes.get(lane)?.get(key);
   }
 
-  /** What is set is the newest of its lane. */
+  /** Makes the entry the newest of its lane. */
   set(lane: string, key: string, value: T): void {
     this.delete(lane, key);
     const known = this.#lanes.get(lane);

@@ -8,26 +8,26 @@ import type { ManagedWatch } from './watches.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /**
- * The longest wait (ms) while the API server does not answer, or is starting. All keys fail then, through no fault of
- * theirs, and the workers bound how many ask at a time; with the usual back-off a gang would stand still for as long again
- * as the API server was away.
+ * The longest retry delay (ms) while the API server is unreachable or starting. All keys fail then, through no fault of
+ * their own, and the number of workers limits the load. With the usual back-off a gang could wait for as long again as
+ * the outage lasted.
  */
 const AWAY_MS = 2_000;
 
-/** Does what one key needs. Throwing means: again, later. */
+/** Reconciles one key. A rejection makes the key be retried later. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
 
 export interface ReconcileResult {
-  /** Again after this time, though nothing failed. */
+  /** Delay until the key is reconciled again although nothing failed. */
   readonly requeueAfterMs?: number;
 }
 
-/** One term as leader, with its own reconcile function and so its own memory. */
+/** One term as leader, with its own reconcile function and therefore its own memory. */
 export interface Term {
   readonly reconcile: Reconcile;
-  /** What is reconciled first: every object that the watches show, since a queue starts empty. */
+  /** The keys to reconcile first: those of all watched objects, since the queue starts empty. */
   readonly keys?: Iterable<string>;
-  /** The end of the term, called once and awaited; the signals of calls under way are not aborted yet. */
+  /** Called and awaited at the end of the term; the signals of calls in progress are not aborted yet. */
   readonly end?: () => Promise<void> | void;
 }
 
@@ -35,16 +35,16 @@ export interface KeyedControllerOptions
   extends WorkQueueOptions, Pick<WorkersOptions, 'concurrency' | 'failed'> {
   readonly name: string;
   readonly watches: Iterable<ManagedWatch>;
-  /** Begins a term. Keys may be added from here on. */
+  /** Begins a term. Keys may be added from then on. */
   readonly begin: () => Term;
-  /** Whether Events wait while there is work. Default: false. */
+  /** Whether Events wait while the queue has work. Default: false. */
   readonly eventsWait?: boolean;
 }
 
 /**
- * A controller that reconciles by key, as controller-runtime's `controller` does: handlers of watches add keys, workers
- * call `reconcile(key, signal)`, which may ask to be called again after a while. It works only while this replica leads;
- * keys that are added at other times are dropped, since each term begins with a new queue and all keys.
+ * A controller that reconciles by key, as in controller-runtime: watch handlers add keys, and workers call
+ * `reconcile(key, signal)`, which may request another call after a delay. It works only while this replica leads; keys
+ * added at other times are dropped, since each term begins with a new queue and all keys.
  */
 export class KeyedController implements Controller {
   readonly name: string;
@@ -105,23 +105,21 @@ export class KeyedController implements Controller {
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
-  /** Keys of one namespace worked on at a time: `concurrentSyncs`. Of all together there are at most twice as many. */
+  /** Keys of one namespace processed concurrently: `concurrentSyncs`. Across namespaces at most twice as many. */
   readonly concurrency: number;
   readonly failed?: (key: string, error: unknown, retryInMs: number) => void;
   readonly clock?: Clock;
 }
 
 /**
- * How long the work under way may go on once the leadership ends. What is cut off then does no harm, since every write is
- * conditional; what takes longer keeps the successor waiting.
+ * How long (ms) reconciliations may continue once the leadership ends. Aborting them does no harm, since every write is
+ * conditional; waiting longer would delay the next leader.
  */
 const GRACE_MS = 500;
 
 /** The running workers of one queue. */
 export interface Workers {
-  /**
-   * Takes no more keys and waits for those under work: first patiently, for `graceMs`, then having aborted their signal.
-   */
+  /** Takes no more keys and waits for the ones in progress; after `graceMs` it aborts their signal and waits on. */
   stop(graceMs?: number): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import { own, ownString } from '../../json/json.ts';
 import type { KubeObject } from '../client/resources.ts';
 
-/** `spec` of a Lease, as leader election uses it. */
+/** The `spec` of a Lease, as leader election uses it. */
 export interface LeaseRecord {
-  /** Empty: given up by its last holder. */
+  /** Empty when the last holder gave the Lease up. */
   readonly holder: string;
   readonly durationMs: number;
   readonly acquireTime: string;
@@ -23,7 +23,7 @@ export function readLease({ spec }: KubeObject): LeaseRecord {
   };
 }
 
-/** The whole `spec`; durations are whole seconds in the API, and at least one. */
+/** The complete `spec`; the API has durations in whole seconds, at least one. */
 export const leaseSpec = (record: LeaseRecord): object => ({
   holderIdentity: record.holder,
   leaseDurationSeconds: Math.max(1, Math.ceil(record.durationMs / 1000)),

@@ -9,17 +9,17 @@ export interface LeaseOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly name: string;
-  /** Ours alone among all candidates, also after a restart: the Pod's name and something random. */
+  /** Unique among all candidates, also after a restart: the Pod's name and a random part. */
   readonly identity: string;
   /** How long others wait without a renewal before they take over. Usually 15 s. */
   readonly leaseDurationMs: number;
-  /** Without a renewal for this long we stop leading. Usually 10 s; below the duration. */
+  /** The leader stops leading when it could not renew for this long. Usually 10 s; below the duration. */
   readonly renewDeadlineMs: number;
-  /** Between attempts to take or renew. Usually 2 s. The configuration holds all three against each other. */
+  /** Interval between attempts to take or renew. Usually 2 s. The configuration checks the three against each other. */
   readonly retryPeriodMs: number;
   /**
-   * What the leader does, until `signal` is aborted: leadership lost, or told to stop. The Lease is given up only after
-   * it has returned, so that its successor does not meet its last writes. Its failing ends the leadership.
+   * Does the leader's work until `signal` is aborted, because the leadership was lost or ended. The Lease is given up
+   * only after it has returned, so that the next leader does not meet its last writes. A rejection ends the leadership.
    */
   readonly lead: (signal: AbortSignal) => Promise<void>;
   readonly observer?: LeaseObserver;
@@ -28,26 +28,26 @@ export interface LeaseOptions {
 }
 
 export interface LeaseObserver {
-  /** We lead, or do so no longer; `why` is for people. */
+  /** Called when this replica starts or stops leading; `why` is for people. */
   leading?(leads: boolean, why: string): void;
-  /** Somebody else holds the Lease now; empty for nobody. */
+  /** Called when another candidate holds the Lease; empty for none. */
   holder?(identity: string): void;
   failed?(error: unknown): void;
 }
 
-/** Versions of the Lease that may go by while we give it up: our own last write, and somebody's that touched it. */
+/** Attempts to give the Lease up: its version may have changed by this replica's last write and by another's. */
 const RELEASE_TRIES = 3;
 
-/** Candidates that were started together shall not ask together: so much of the retry period is left to chance. */
+/** Random fraction of the retry period: candidates that were started together must not retry together. */
 const SPREAD = 0.2;
 
 /**
- * Leader election on a Lease, after client-go: whoever holds it renews it; others take it when they have seen no renewal
- * for its whole duration **by their own clock**, so clocks need not agree, only run at about the same speed. Every write is
- * conditional on what was read, so two cannot both take it.
+ * Leader election on a Lease, modelled on client-go: the holder renews the Lease, and others take it when they have
+ * seen no renewal for its whole duration **by their own clock**, so clocks need not agree, only run at about the same
+ * speed. Every write is conditional on what was read, so two candidates cannot both take it.
  *
- * This keeps two from working at a time nearly always. It cannot do so always (a process that sleeps wakes up believing
- * that it leads), which is why everything the leader writes is conditional too.
+ * This nearly always prevents two leaders. It cannot always do so (a process that was suspended resumes believing
+ * that it leads), which is why all writes of the leader are conditional too.
  */
 export class LeaseElection {
   readonly #options: LeaseOptions;
@@ -55,10 +55,13 @@ export class LeaseElection {
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #lease: KubeObject | undefined;
-  /** When the Lease was last seen to change, by our clock. */
+  /** When the Lease was last seen to change, by this replica's clock. */
   #changedAt = 0;
   #leads = false;
-  /** Whether a call was broken off on its way: it may have been done, so the Lease may be another than we saw, and ours. */
+  /**
+   * Whether a call was aborted before its answer: the write may have happened, so this replica may hold a Lease it has
+   * not seen.
+   */
   #unsure = false;
 
   constructor(options: LeaseOptions) {
@@ -74,7 +77,7 @@ export class LeaseElection {
     this.#running ??= this.#run();
   }
 
-  /** Ends the leader's work, waits for it, and gives the Lease up so that another may take it at once. */
+  /** Ends the leader's work, waits for it, and gives the Lease up so that another candidate may take it at once. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the election was stopped'));
     await this.#running;
@@ -90,8 +93,8 @@ export class LeaseElection {
   }
 
   /**
-   * A retry period, or half of one while somebody else holds the Lease: as late as his last renewal is seen, so much later
-   * than the Lease lasts he is succeeded. And not longer than the Lease lasts.
+   * A retry period, or half of one while another candidate holds the Lease: seeing the last renewal late delays the
+   * takeover by as much. At most the Lease's duration.
    */
   #untilNextTry(): number {
     const { retryPeriodMs, random = Math.random } = this.#options;
@@ -112,7 +115,7 @@ export class LeaseElection {
     });
     const over = new AbortController();
     const worked = work.then(() => over.abort());
-    // Renewal goes on while the work comes to its end after a stop: nobody else may start before.
+    // Renewal continues while the work ends after a stop: no other candidate may start before.
     const why = await this.#renew(over.signal, lost);
     await worked;
     this.#leads = false;
@@ -120,7 +123,10 @@ export class LeaseElection {
     if (why !== LOST) await this.#release(this.#options.renewDeadlineMs);
   }
 
-  /** Renews until `over` is aborted, or in vain for the renew deadline: then it aborts `lost`. @returns why it ended */
+  /**
+   * Renews until `over` is aborted or no renewal succeeded for the renew deadline; then aborts `lost`. @returns why it
+   * ended
+   */
   async #renew(over: AbortSignal, lost: AbortController): Promise<string> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options;
     let renewedAt = this.#clock.now();
@@ -145,13 +151,13 @@ export class LeaseElection {
     return Boolean(holder) && holder !== this.#options.identity;
   }
 
-  /** One try to take or renew the Lease. @returns whether we hold it */
+  /** Makes one attempt to take or renew the Lease. @returns whether this replica holds it */
   async #attempt(timeoutMs: number, over?: AbortSignal): Promise<boolean> {
     const signal = over ?? this.#stop.signal;
     const calls = { signal, timeoutMs: Math.max(1, timeoutMs), unlimited: true };
     try {
       if (this.#leads && this.#lease !== undefined) {
-        // The usual case in one call: nobody touched it since our last renewal.
+        // The usual case takes one call: the Lease was not changed since this replica's last renewal.
         const renewed = await this.#write(this.#lease, calls).catch(() => undefined);
         if (renewed) return true;
         signal.throwIfAborted();
@@ -229,7 +235,7 @@ export class LeaseElection {
     }
   }
 
-  /** Undefined where there is none. */
+  /** Returns undefined when the Lease does not exist. */
   async #read(calls: KubeCallOptions): Promise<KubeObject | undefined> {
     const { client, namespace, name } = this.#options;
     try {

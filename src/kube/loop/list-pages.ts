@@ -3,25 +3,25 @@ import { isGone } from '../client/errors.ts';
 import { AnswerTooLarge } from '../client/pending-call.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 
-/** A page of thousands of objects from a busy server takes its time (ms). */
+/** Timeout of a page (ms): thousands of objects from a busy server take long. */
 const PAGE_TIMEOUT = 60_000;
 /**
- * A page of a hundred Pods has half of it; one of a hundred objects of the largest size there is would have 150 MiB. It is
- * parsed at once, on the thread that answers reviews.
+ * Largest page (bytes). A page of a hundred Pods has half of it; one of a hundred objects of the maximum size would
+ * have 150 MiB. A page is parsed at once, on the thread that answers reviews.
  */
 const PAGE_BYTES = 4 * 2 ** 20;
-/** Of one object alone: etcd takes 1.5 MiB, of which JSON escapes may make six times as many. */
+/** Largest page of a single object (bytes): etcd accepts 1.5 MiB, which JSON escapes may make six times as large. */
 const OBJECT_BYTES = 16 * 2 ** 20;
-/** A page that was too large is asked for again with so many times fewer objects. */
+/** A page that was too large is requested again with this many times fewer objects. */
 const SMALLER = 4;
 
 /**
- * Lists page by page, so that only one page of full objects is in memory. The list is the newest there is (no
- * resourceVersion given), never one that a lagging server remembers: going back in time would bring back the dead.
+ * Lists page by page, so that only one page of full objects is in memory. The list is the newest (no resourceVersion is
+ * sent), never a lagging server's older state, which would contain deleted objects.
  *
- * Should the pages expire under way (410), it begins again without pages: that cannot expire. Should a page be too large,
- * since somebody keeps large objects, it goes on with smaller ones.
- * @param take gets each page, and whether it is the first of a list, so that an earlier one is void
+ * If the pages expire in between (410), the list starts over without pages, which cannot expire. If a page is too
+ * large because its objects are, the list continues with smaller pages.
+ * @param take called with each page and whether it is the first of a list, in which case earlier pages are void
  * @returns the resourceVersion that a watch starts from
  */
 export async function listPages(
@@ -42,7 +42,7 @@ export async function listPages(
       token = page.continue;
     } catch (error) {
       if (error instanceof AnswerTooLarge && limit !== 1) {
-        // Without pages there is nothing to go on with.
+        // A list without pages has no token to continue from.
         if (limit === undefined) token = undefined;
         limit = Math.max(1, Math.floor((limit ?? pageSize) / SMALLER));
       } else if (isGone(error) && limit !== undefined) {

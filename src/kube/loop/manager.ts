@@ -8,36 +8,36 @@ import { EventRecorder } from './event-recorder.ts';
 import { LeaseElection, type LeaseObserver, type LeaseOptions } from './lease.ts';
 import { Watches, type ManagedWatch } from './watches.ts';
 
-/**
- * One controller. It watches on every replica, and works on the one that leads. Its queues, its metrics and what it does
- * with a key are its own affair.
- */
+/** One controller. It watches on every replica, and works on the leader. Queues, metrics and reconciliation are its own. */
 export interface Controller {
   readonly name: string;
-  /** Begun on every replica and listed once before anybody leads. What several controllers name is one watch. */
+  /**
+   * Started on every replica and listed once before this replica leads. A watch that several controllers name is
+   * started once.
+   */
   readonly watches: Iterable<ManagedWatch>;
-  /** What else has to be known before anybody leads. Called once, on every replica. */
+  /** Prepares what has to be known before this replica leads. Called once, on every replica. */
   start?(): Promise<void>;
-  /** For readiness, once the watches are listed: what it still waits for. */
+  /** For readiness, once the watches are listed: what the controller still waits for; undefined when it is ready. */
   check?(): string | undefined;
-  /** Works until `signal` is aborted, and resolves once nothing of it is under way any more. */
+  /** Works until `signal` is aborted; resolves once no work is in progress. */
   lead(signal: AbortSignal): Promise<void>;
-  /** Whether it works on something that Events should give way to. */
+  /** Whether the controller has work that Events should give way to. */
   busy?(): boolean;
-  /** The end, after {@link lead} has returned. */
+  /** Called last, after {@link lead} has returned. */
   stop?(): Promise<void>;
 }
 
 export interface ManagerObserver extends Pick<LeaseObserver, 'leading' | 'holder'> {
-  /** Leader election, or the controller of that name. */
+  /** @param what leader election, or the name of a controller */
   failed?(what: string, error: unknown): void;
-  /** The controllers work, or have ended. */
+  /** Called when the controllers begin to work, and when they have ended. */
   working?(works: boolean): void;
 }
 
 export interface ManagerOptions {
   readonly client: KubeClient;
-  /** Who shows up in Events. */
+  /** The name shown in Events. */
   readonly name: string;
   /** Absent: this process always leads. */
   readonly election?: Pick<
@@ -47,20 +47,23 @@ export interface ManagerOptions {
   readonly observer?: ManagerObserver;
 }
 
-/** Before controllers that failed without a leader election are let go on (ms). */
+/** Delay (ms) before controllers that failed are started again when there is no leader election. */
 const AGAIN_MS = 1_000;
 
-/** What controllers have in common: the client, the Events, the watches, leadership, a beginning and an end. */
+/**
+ * Runs controllers: provides the client and Events, starts the watches, elects a leader, starts and stops the
+ * controllers.
+ */
 export class Manager {
   readonly recorder: EventRecorder;
-  /** Ours alone, also after a restart. */
+  /** Unique to this process, also after a restart. */
   readonly identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
   readonly #options: ManagerOptions;
   #controllers: readonly Controller[] = [];
   #watches = new Watches([]);
   #election: { start(): void; stop(): Promise<void> } | undefined;
   #ready: Promise<unknown> = Promise.resolve();
-  /** Controllers that have not started yet, or could not: with why. */
+  /** Controllers that have not started yet, or failed to, with the reason. */
   readonly #notStarted = new Map<string, string>();
 
   constructor(options: ManagerOptions) {
@@ -85,7 +88,7 @@ export class Manager {
     this.#election.start();
   }
 
-  /** For readiness: undefined once all is known that a leader needs, else what is missing. */
+  /** For readiness: undefined once everything that a leader needs is known, else what is missing. */
   check(): string | undefined {
     const { missing } = this.#watches;
     if (missing.length > 0) return `waiting for the first list of ${missing.join(' and ')}`;
@@ -96,7 +99,7 @@ export class Manager {
     return undefined;
   }
 
-  /** Ends the work under way, gives the Lease up, sends the last Events, ends the watches and the client. */
+  /** Ends the work in progress, gives the Lease up, sends the last Events, stops the watches and the client. */
   async stop(): Promise<void> {
     await this.#election?.stop();
     await Promise.all(this.#controllers.map(async (controller) => controller.stop?.()));
@@ -130,7 +133,7 @@ export class Manager {
         await controller.lead(over);
       } catch (error) {
         if (!over.aborted) observer?.failed?.(controller.name, error);
-        // The others must have ended, too, before the Lease is given up.
+        // The other controllers must have ended too before the Lease is given up.
         broken.abort(error);
       }
     };

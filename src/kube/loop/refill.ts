@@ -2,24 +2,27 @@ import { sleep, type Clock } from '../client/clock.ts';
 import type { Identified } from './cache.ts';
 import type { KindMemory } from './cache-memory.ts';
 
-/** Before a namespace of which something was left out is read once more: at first, and at most (ms). */
+/** First and longest delay (ms) before a namespace with objects left out is listed again. */
 const AFTER_MS = 30_000;
 const AT_MOST_MS = 10 * 60_000;
 
 export interface RefillOptions<T extends Identified> {
   readonly share: KindMemory<T>;
-  /** Lists a namespace; throws what `take` throws. */
+  /** Lists a namespace; rejects with the error that `take` throws. */
   readonly read: (namespace: string, take: (objects: readonly T[]) => void) => Promise<void>;
-  /** Takes an object into the cache, where it fits. */
+  /** Puts an object into the cache, if it fits. */
   readonly put: (object: T) => void;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Reads the namespaces of which a cache left something out again and again, until all of it has found room. */
+/** Lists the namespaces with objects left out again, until all of their objects fit into the cache. */
 export class Refill<T extends Identified> {
   readonly #options: RefillOptions<T>;
-  /** uids of what went meanwhile. The watch is ahead of a list: what it has shown to be gone stays gone. */
+  /**
+   * uids of objects deleted during the list: the watch is ahead of a list, so an object that it showed as deleted stays
+   * deleted.
+   */
   readonly #gone = new Set<string>();
   #running: Promise<void> | undefined;
 
@@ -27,7 +30,7 @@ export class Refill<T extends Identified> {
     this.#options = options;
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no list is in progress. */
   get ended(): Promise<void> | undefined {
     return this.#running;
   }
@@ -62,7 +65,7 @@ export class Refill<T extends Identified> {
       });
       share.whole(namespace);
     } catch {
-      // Another time.
+      // The namespace is tried again later.
     }
   }
 }

@@ -7,12 +7,12 @@ import type { ObjectChange, Identified, Indexer } from './cache.ts';
 
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void;
 
-/** What a reflector tells of itself, for log and metrics. None of it may throw. */
+/** Reports a reflector's state to log and metrics. The functions must not throw. */
 export interface ReflectorObserver {
   listed?(count: number, ms: number): void;
-  /** The server has accepted a watch. */
+  /** Called when the server has accepted a watch. */
   watching?(): void;
-  /** @param retryInMs until the next attempt */
+  /** @param retryInMs milliseconds until the next attempt */
   failed?(error: unknown, retryInMs: number): void;
   handlerFailed?(error: unknown): void;
 }
@@ -21,11 +21,11 @@ export interface ReflectorOptions<T extends Identified> extends Selection, Unrea
   readonly client: KubeClient;
   readonly resource: Resource;
   /**
-   * Keeps of an object what is used, and nothing else: this is what all memory goes into. undefined leaves the object
-   * out, and takes a known one for deleted.
+   * Reduces an object to the fields that are used: the caches take most of the memory. undefined leaves the object out,
+   * and counts as a deletion of a known one.
    */
   readonly trim: (object: KubeObject) => T | undefined;
-  /** What all caches share, and what one namespace may have of it. Absent: whatever there is is kept. */
+  /** The memory limits that all caches share. Absent: all objects are kept. */
   readonly room?: CacheMemory | undefined;
   readonly indexers?: Readonly<Record<string, Indexer<T>>>;
   readonly observer?: ReflectorObserver;
@@ -36,22 +36,22 @@ export interface ReflectorOptions<T extends Identified> extends Selection, Unrea
 
 export interface ReflectorTimes extends ServerBackoffTimes {
   /**
-   * Objects per page of a list. 100: what is thrown away while listing decides the peak of memory. For 20,000 Pods of
-   * 5 KB it was 45 MiB lower than with 500, at the same speed.
+   * Objects per page of a list. 100, because garbage from listing decides the peak of memory: for 20,000 Pods of 5 KB
+   * it was 45 MiB lower than with 500, at the same speed.
    */
   readonly pageSize: number;
-  /** A watch is asked to end after this many seconds, and up to a third more. */
+  /** Requested duration of a watch in seconds; up to a third is added at random. */
   readonly watchSeconds: number;
-  /** Milliseconds without an event or bookmark after which the connection is taken for dead; above the longest watch. */
+  /** Milliseconds without an event or bookmark after which a connection counts as dead; longer than the longest watch. */
   readonly silenceMs: number;
 }
 
 /**
- * A silent watch is either quiet or dead, and bookmarks do not tell: the API server (1.36) sends one two seconds before a
- * watch ends and once a minute, but none while nothing of the kind has changed anywhere in the cluster. What always comes
- * is the end that was asked for. So watches last 30 to 40 s, and 45 s of silence mean a dead connection, whatever lies on
- * the way; a longer watch with the same limit would be cut for no reason whenever a cluster is quiet. It costs one request
- * in 35 s, on a connection that stays open.
+ * A silent watch is either quiet or dead, and bookmarks do not tell which: the API server (1.36) sends one two seconds
+ * before a watch ends and once a minute, but none while no object of the kind has changed in the cluster. Only the
+ * requested end of a watch always arrives. So watches last 30 to 40 s, and 45 s of silence mean a dead connection,
+ * whatever proxy is in between; longer watches with the same limit would be cut needlessly in quiet clusters. This
+ * costs one request in 35 s, on a connection that stays open.
  */
 export const REFLECTOR_TIMES: ReflectorTimes = {
   pageSize: 100,

@@ -14,12 +14,12 @@ import {
   type ReflectorTimes,
 } from './reflector-options.ts';
 
-/** A watch that ends sooner than this without a word is counted as a failure, or it would be a hot loop. */
+/** A watch that ends sooner than this without an event counts as a failure; otherwise it could become a hot loop. */
 const SHORTEST_WATCH_MS = 1_000;
 
 /**
- * Keeps a cache of the objects of one kind in step with the API server: lists, then watches from there, again and again
- * until stopped. Changes reach the handlers in order, the cache being ahead of them by nothing.
+ * Keeps a cache of the objects of one kind in step with the API server: lists, then watches from there, and repeats
+ * until stopped. Handlers are called in the order of the changes; at each call the cache contains no later change.
  */
 export class Reflector<T extends Identified> {
   readonly #options: ReflectorOptions<T>;
@@ -31,12 +31,12 @@ export class Reflector<T extends Identified> {
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #stop = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
-  /** Absent: nothing is ever left out. */
+  /** Absent: no objects are left out. */
   readonly #share: KindMemory<T> | undefined;
   readonly #refill: Refill<T> | undefined;
   #running: Promise<void> | undefined;
   #hasSynced = false;
-  /** Where the next watch starts; undefined means list first. */
+  /** The resourceVersion that the next watch starts from; undefined means list first. */
   #resourceVersion: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -73,10 +73,10 @@ export class Reflector<T extends Identified> {
     return this.#cache;
   }
 
-  /** Up to which version of the store all that happened is known; undefined before a list and while one is made anew. */
+  /** The resourceVersion up to which all changes are known; undefined before a list and while one is repeated. */
   readonly upTo = (): string | undefined => this.#resourceVersion;
 
-  /** Whether a first list is complete and was handed to the handlers. Stays true over lost connections. */
+  /** Whether a first list was passed to the handlers completely. Stays true when connections are lost. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -86,7 +86,7 @@ export class Reflector<T extends Identified> {
     return this.#synced.promise;
   }
 
-  /** What is there already comes as `added` at once. @returns what ends the subscription */
+  /** Calls the handler with existing objects as `added` at once. @returns a function that ends the subscription */
   subscribe(handler: ChangeHandler<T>): () => void {
     for (const object of this.#cache.values())
       this.#handOver(handler, { type: 'added', old: undefined, new: object });
@@ -131,7 +131,7 @@ export class Reflector<T extends Identified> {
       this.#stop.signal,
       (page, first) => {
         this.#backoff.alive();
-        // A list that had to begin again tells everything again.
+        // A list that started over passes all objects again.
         if (first) {
           found.length = 0;
           this.#share?.beginList();
@@ -199,7 +199,7 @@ export class Reflector<T extends Identified> {
     if (resourceVersion) this.#resourceVersion = resourceVersion;
   }
 
-  /** An object that cannot be understood is left out and reported: it must not keep the others from being seen. */
+  /** An object that `trim` cannot read is left out and reported: it must not hide the others. */
   #trim(object: KubeObject): T | undefined {
     try {
       return this.#options.trim(object);
@@ -209,7 +209,7 @@ export class Reflector<T extends Identified> {
     }
   }
 
-  /** Cuts a watch off that says nothing for too long. */
+  /** Ends a watch that has been silent for too long. */
   #whenSilent(silence: AbortController): SilenceAlarm {
     const [{ client, resource }, { silenceMs }] = [this.#options, this.#times];
     return startSilenceAlarm(this.#clock, silenceMs, () => {
@@ -218,7 +218,7 @@ export class Reflector<T extends Identified> {
     });
   }
 
-  /** What of it is to be kept; see {@link KindMemory.admit}. */
+  /** The state of an object to keep; see {@link KindMemory.admit}. */
   #admit(now: T | undefined): T | undefined {
     if (now === undefined || this.#share === undefined) return now;
     const kept = this.#share.admit(now, this.#cache.get(now.namespace, now.name));
@@ -239,7 +239,7 @@ export class Reflector<T extends Identified> {
     for (const handler of this.#handlers) this.#handOver(handler, change);
   }
 
-  /** One handler's defect is not the others', nor the cache's. */
+  /** An error of one handler must not affect other handlers or the cache. */
   #handOver(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change);

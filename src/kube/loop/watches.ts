@@ -1,6 +1,6 @@
 import type { Resource } from '../client/resources.ts';
 
-/** As much of a reflector as its lifetime needs. */
+/** The part of a reflector that its lifetime needs. */
 export interface ManagedWatch {
   readonly resource: Resource;
   readonly hasSynced: boolean;
@@ -10,7 +10,7 @@ export interface ManagedWatch {
   stop(): Promise<void>;
 }
 
-/** Several watches as one; each is begun and ended once, however often it is named. */
+/** Several watches handled as one; each is started and stopped once, however often it is listed. */
 export class Watches implements Iterable<ManagedWatch> {
   readonly #all: ReadonlySet<ManagedWatch>;
 
@@ -22,17 +22,17 @@ export class Watches implements Iterable<ManagedWatch> {
     return this.#all.values();
   }
 
-  /** Whether each was listed once. */
+  /** Whether every watch was listed once. */
   get hasSynced(): boolean {
     return this.missing.length === 0;
   }
 
-  /** Names of the kinds that were not listed yet. */
+  /** Plural names of the kinds that were not listed yet. */
   get missing(): readonly string[] {
     return [...this.#all].filter(({ hasSynced }) => !hasSynced).map(({ resource }) => resource.plural);
   }
 
-  /** @throws when one is stopped before */
+  /** @throws when a watch is stopped before its first list */
   async whenSynced(): Promise<void> {
     await Promise.all([...this.#all].map((watch) => watch.whenSynced()));
   }

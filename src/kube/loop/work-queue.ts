@@ -5,28 +5,29 @@ import { Lanes } from './fairness.ts';
 export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly random?: UniformRandom;
-  /** For metrics: a key is tried again after a failure. May not throw. */
+  /** Called when a key is retried after a failure, for metrics. Must not throw. */
   readonly retried?: () => void;
   /**
-   * As how many keys one counts while it is under work, at least 1: what takes long to judge takes so much of what its
-   * namespace may have at a time. Default 1. May not throw.
+   * The number of keys that a key counts as while it is being processed, at least 1: keys that take long use more of
+   * their namespace's share of the workers. Default 1. Must not throw.
    */
   readonly weightOf?: (key: string) => number;
-  /** Of the retries of one key. Default 50 ms to 60 s. */
+  /** Back-off of the retries of one key. Default 50 ms to 60 s. */
   readonly backoff?: BackoffLimits;
 }
 
-/** Half a conflict is over in 50 ms; what fails for hours is tried once or twice a minute, never more often. */
+/** Half of all conflicts are over in 50 ms; a key that fails for hours is retried once or twice a minute. */
 const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
 
 /**
- * Keys that need work, after client-go's workqueue: a key waits once however often it is added, is never worked on twice
- * at a time, and one that is added while under work comes again afterwards. So no event is lost, and a thousand events of
- * a gang are one reconciliation.
+ * Keys that need work, modelled on client-go's workqueue: a key waits once however often it is added, is never
+ * processed twice at a time, and is processed again when it was added during processing. So no event is lost, and a
+ * thousand events of a gang become one reconciliation.
  *
- * Namespaces take turns, and none has more workers at work than there are idle ones: one alone has half of them, several
- * share, and a worker is left for the next that comes. So a namespace with thousands of gangs, or with gangs that take
- * long, keeps nobody else's waiting. A key of more weight counts as several; alone any may be worked on.
+ * Namespaces take turns, and none has more busy workers than there are idle ones: a single namespace gets half of the
+ * workers, several share them, and one worker is left for the next namespace. So a namespace with thousands of gangs,
+ * or with slow gangs, does not delay the others. A key with a higher weight counts as several keys; a namespace with no
+ * key in progress may always process one.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -34,13 +35,13 @@ export class WorkQueue {
   readonly #retried: () => void;
   readonly #weightOf: (key: string) => number;
   readonly #backoff: BackoffLimits;
-  /** Ready, a lane a namespace, with the time since when. */
+  /** Keys that are ready, with the time since when; one lane per namespace. */
   readonly #ready = new Lanes<number>();
-  /** Under work, with the time since when, and its weight then. */
+  /** Keys that are being processed, with the time since when and their weight at that time. */
   readonly #taken = new Map<string, { readonly since: number; readonly weight: number }>();
-  /** The weight of what is under work for a namespace; no entry for none. */
+  /** Total weight of the keys being processed, by namespace; no entry for none. */
   readonly #atWork = new Map<string, number>();
-  /** Under work and added again. */
+  /** Keys that were added again while being processed. */
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #failures = new Map<string, number>();
@@ -56,12 +57,12 @@ export class WorkQueue {
     this.#backoff = options.backoff ?? BACKOFF;
   }
 
-  /** Keys ready to be worked on. */
+  /** Number of keys that are ready. */
   get depth(): number {
     return this.#ready.size;
   }
 
-  /** How long the first of them has been ready (ms). */
+  /** How long the oldest ready key has been waiting (ms). */
   get oldestMs(): number {
     const now = this.#clock.now();
     let oldest = now;
@@ -69,18 +70,18 @@ export class WorkQueue {
     return now - oldest;
   }
 
-  /** Whether any key is ready or under work. */
+  /** Whether any key is ready or being processed. */
   get busy(): boolean {
     return this.#ready.size > 0 || this.#taken.size > 0;
   }
 
-  /** How long the longest work under way has taken so far (ms): for a metric that shows what hangs. */
+  /** How long the longest processing in progress has taken so far (ms), for a metric that shows hangs. */
   get longestRunningMs(): number {
     const now = this.#clock.now();
     return Math.max(0, ...Array.from(this.#taken.values(), ({ since }) => now - since));
   }
 
-  /** As many take from it. Without this nobody is held back for others. */
+  /** Sets the number of workers. Without it no namespace is limited in favour of others. */
   sharedBy(workers: number): void {
     this.#workers = workers;
   }
@@ -91,7 +92,7 @@ export class WorkQueue {
     else this.#makeReady(key);
   }
 
-  /** Adds the key after `ms`. Of several times the earliest counts; an {@link add} meanwhile does not cancel it. */
+  /** Adds the key after `ms`. Of several delays the earliest counts; an {@link add} in between does not cancel it. */
   addAfter(key: string, ms: number): void {
     if (this.#closed) return;
     if (ms <= 0) {
@@ -112,9 +113,9 @@ export class WorkQueue {
   }
 
   /**
-   * Adds the key again after a failure, later with each. @returns the milliseconds until then
-   * @param atMostMs a limit for this kind of failure. Those past it count no more, so that a long outage does not
-   *   lengthen the wait for whatever comes after it
+   * Adds the key again after a failure, with a longer delay for each. @returns the delay in milliseconds
+   * @param atMostMs the longest delay for this kind of failure. Failures beyond it are not counted, so that a long
+   *   outage does not lengthen the delay after a later failure
    */
   retry(key: string, atMostMs = Infinity): number {
     const failures = this.#failures.get(key) ?? 0;
@@ -126,12 +127,12 @@ export class WorkQueue {
     return wait;
   }
 
-  /** The key succeeded: its next failure is its first. */
+  /** Resets the key's failures after a success. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The next key, as soon as there is one; undefined once the queue is closed. Each key taken has to be {@link done}. */
+  /** Resolves with the next key, undefined once the queue is closed. The caller has to call {@link done} for each key. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -152,7 +153,7 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** Nothing is handed out or taken in any more. What was not worked on is found again by whoever comes next. */
+  /** Stops handing out and accepting keys. The next leader starts with all keys, so remaining keys are not lost. */
   close(): void {
     this.#closed = true;
     for (const { cancel } of this.#delayed.values()) cancel();
@@ -183,5 +184,5 @@ export class WorkQueue {
   }
 }
 
-/** Its namespace; the same for all keys that have none. */
+/** The lane of a key: its namespace, or one lane for all keys without a namespace. */
 const laneOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));

@@ -5,7 +5,7 @@ import type { Predicate, Filter } from './predicate.ts';
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
 
-/** What only the node and the Pod's template decide, whoever else is there: worked out once for both. */
+/** A predicate that depends on the node and the Pod's template alone, so its result is kept per node and template. */
 interface FixedRule {
   readonly name: string;
   readonly message: string;
@@ -40,7 +40,7 @@ export const volumeBinding = fixed({
   allows: ({ volumeNodes }, node) => volumeNodes.every((terms) => someTermHolds(terms, node)),
 });
 
-/** Node selector and required node affinity. */
+/** Whether a node matches a Pod's node selector and required node affinity. */
 export function matchesAffinity({ nodeSelector, requiredNodes }: Constraints, node: Node): boolean {
   for (const [key, value] of nodeSelector) if (node.labels.get(key) !== value) return false;
   return requiredNodes === undefined || someTermHolds(requiredNodes, node);
@@ -100,7 +100,7 @@ export const nodeResourcesFit: Predicate = {
   },
 };
 
-/** How many more Pods like this one the node has room for, by resources and ports alone. */
+/** How many more Pods like this one fit on the node, by resources and host ports alone. */
 export function slots(pod: Pod, node: NodeState, state: ClusterState): number {
   let most = node.mostPods - node.pods.size;
   for (const amount of state.amountsOf(pod))

@@ -9,10 +9,10 @@ const OTHERS_REFUSE = ["node(s) didn't satisfy existing pods anti-affinity rules
 const NO_COMPANY = ["node(s) didn't match pod affinity rules"];
 const TOO_CLOSE = ["node(s) didn't match pod anti-affinity rules"];
 
-/** Domains of a topology key where some Pod is, other than the one that is judged. */
+/** The domains of a topology key in which counted Pods run, without the Pod that is judged. */
 class Places {
   readonly counts: DomainCounts;
-  /** Where the judged Pod counts itself. */
+  /** The domain in which the judged Pod itself is counted. */
   readonly #own: string | undefined;
 
   constructor(crowd: CountedPods, topologyKey: string, pod: Pod) {
@@ -34,7 +34,7 @@ class Places {
   }
 }
 
-/** Required affinity and anti-affinity between Pods, both ways. */
+/** Required inter-Pod affinity and anti-affinity: the Pod's own terms, and the anti-affinity of Pods on nodes. */
 export const interPodAffinity: Predicate = {
   name: 'InterPodAffinity',
   filterFor: (pod, state) => {
@@ -53,7 +53,7 @@ export const interPodAffinity: Predicate = {
   },
 };
 
-/** The same for a Pod that is on no node. */
+/** The rules of {@link interPodAffinity} by domain, for a Pod that is on no node. */
 export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
   const company = companyOf(pod, state);
   const together = company.map((places): DomainRule => ({
@@ -69,7 +69,7 @@ export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
   return [...together, ...apart];
 }
 
-/** By term of its affinity, where there is company: a Pod that all of them speak of. */
+/** The domains of each affinity term in which a Pod runs that matches all of the Pod's affinity terms. */
 function companyOf(pod: Pod, state: ClusterState): Places[] {
   const { affinity } = pod.constraints;
   if (affinity.length === 0) return [];
@@ -86,7 +86,10 @@ const closeTo = (pod: Pod, state: ClusterState): Places[] =>
 const refusedTo = (pod: Pod, { wanted }: ClusterState): Places[] =>
   wanted.against(pod).map(({ term, crowd }) => new Places(crowd, term.topologyKey, pod));
 
-/** The first of several Pods that want to be together finds nobody, and may go where the topology is known. */
+/**
+ * Whether the Pod is the first of several that want to be together: no other Pod matches its terms, but the Pod itself does.
+ * Kubernetes then lets it go to any node that has the topology labels.
+ */
 const isFirst = (pod: Pod, company: readonly Places[], state: ClusterState): boolean =>
   company.every((places) => places.empty) &&
   pod.constraints.affinity.every((term) => takes(term, pod, state));

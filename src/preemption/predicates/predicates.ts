@@ -13,7 +13,7 @@ import { interPodAffinity } from './pod-affinity.ts';
 import type { Filter, Predicate } from './predicate.ts';
 import { podTopologySpread } from './topology-spread.ts';
 
-/** A Pod that is bound takes no other node. */
+/** A bound Pod fits its own node only. */
 const nodeName: Predicate = {
   name: 'NodeName',
   filterFor: (pod) =>
@@ -23,7 +23,7 @@ const nodeName: Predicate = {
           node.name === pod.nodeName ? undefined : ["node(s) didn't match the requested node name"],
 };
 
-/** In the order of kube-scheduler's default profile: the first that refuses a node gives the reason. */
+/** All predicates in the order of kube-scheduler's default profile. The first that rejects a node gives the reason. */
 export const predicates: readonly Predicate[] = [
   nodeUnschedulable,
   nodeName,
@@ -51,13 +51,16 @@ export const interPodPredicates: readonly Predicate[] = [podTopologySpread, inte
 /** Predicates that depend on the node and the Pods on it alone. */
 export const ownPredicates = predicates.filter((one) => !interPodPredicates.includes(one));
 
-/** Those of {@link ownPredicates} that depend on the Pods on the node. */
+/** The {@link ownPredicates} that depend on the Pods on the node. */
 export const capacityPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
 
-/** All but inter-Pod affinity, for Pods of which kube-scheduler skipped that. */
+/** All predicates but inter-Pod affinity, for Pods for which kube-scheduler skips inter-Pod affinity. */
 export const predicatesButAffinity = predicates.filter((one) => one !== interPodAffinity);
 
-/** Whether kube-scheduler skips inter-Pod affinity for a Pod in the state as it is: neither it nor any Pod on a node has terms that concern it. */
+/**
+ * Whether kube-scheduler skips inter-Pod affinity for a Pod: the Pod has no terms, and no Pod on a node has terms that
+ * concern it.
+ */
 export const skipsAffinity = (pod: Pod, state: ClusterState): boolean =>
   pod.constraints.affinity.length + pod.constraints.antiAffinity.length === 0 &&
   interPodAffinity.filterFor(pod, state) === undefined;
@@ -65,12 +68,12 @@ export const skipsAffinity = (pod: Pod, state: ClusterState): boolean =>
 /** Why a node does not take a Pod. */
 export interface Rejection {
   readonly node: string;
-  /** kube-scheduler's plugin. */
+  /** Name of kube-scheduler's plugin. */
   readonly predicate: string;
   readonly messages: readonly string[];
 }
 
-/** The judgement of all predicates, for one Pod in the state as it is now. */
+/** Returns a function that runs all predicates for one Pod in the present state. */
 export function judgeFor(
   pod: Pod,
   state: ClusterState,

@@ -27,7 +27,7 @@ export const podTopologySpread: Predicate = {
   },
 };
 
-/** The same for a Pod that is on no node. */
+/** The constraints as rules by domain, for a Pod that is on no node. */
 export const spreadRules = (pod: Pod, state: ClusterState): DomainRule[] =>
   pod.constraints.spread.map((constraint) => {
     const { counts } = countedFor(constraint, pod, state);
@@ -43,7 +43,7 @@ export const spreadRules = (pod: Pod, state: ClusterState): DomainRule[] =>
 
 function judge(constraint: TopologySpreadConstraint, pod: Pod, state: ClusterState): Filter {
   const { crowd, counts } = countedFor(constraint, pod, state);
-  // It does not count for itself.
+  // A Pod that is on a node must not count itself.
   const there = crowd.nodeOf(pod);
   const own = there && counts.valueOf(there);
   const others = (domain: string): number => counts.of(domain) - (domain === own ? 1 : 0);
@@ -60,7 +60,7 @@ function judge(constraint: TopologySpreadConstraint, pod: Pod, state: ClusterSta
 const leastOf = (counts: DomainCounts, fewest: number, { minDomains }: TopologySpreadConstraint): number =>
   counts.size < minDomains ? 0 : fewest;
 
-/** Whom the constraint counts for Pods of one template and namespace, by domain. */
+/** The Pods that a constraint counts, and how many of them each domain has. */
 function countedFor(
   constraint: TopologySpreadConstraint,
   { constraints, namespace }: Pod,
@@ -69,7 +69,8 @@ function countedFor(
   const { topologyKey, selector } = constraint;
   const at = constraints.spread.indexOf(constraint);
   const takingPart = state.nodesFor(constraints, `spread ${at}`, (node) =>
-    // A node takes part if it has the keys of all constraints and the Pod could be there at all.
+    // A node takes part if it has the labels of all constraints, and the Pod's affinity and tolerations allow it where they
+    // count.
     constraints.spread.every((one) => node.node.labels.has(one.topologyKey))
       ? takesPart(constraint, constraints, node)
       : false,

@@ -12,7 +12,7 @@ import type {
 } from '../snapshot.ts';
 import { labelsOf, stringsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
-/** Where a Pod may be, of its spec. */
+/** Reads from a Pod's spec which nodes the Pod may run on. */
 export function podConstraints(
   spec: Json | undefined,
   pod: {
@@ -51,7 +51,7 @@ export function podConstraints(
 
 const listOf = (value: Json | undefined, key: string): readonly Json[] => ownList(value, key) ?? [];
 
-/** A NodeSelectorTerm. */
+/** Reads a NodeSelectorTerm. */
 export const nodeSelectorTermOf = (term: Json): NodeSelectorTerm => ({
   labels: listOf(term, 'matchExpressions').map(requirement),
   fields: listOf(term, 'matchFields').map(requirement),
@@ -63,7 +63,7 @@ const requirement = (one: Json): NodeSelectorRequirement => ({
   values: stringsOf(own(one, 'values')),
 });
 
-/** On the host's network a container's port is the host's as well, as the API server fills in. */
+/** The host ports of a Pod. With `hostNetwork` each container port is a host port as well, as the API server fills in. */
 function hostPorts(spec: Json | undefined, reading: FieldReader): HostPort[] {
   const onHost = own(spec, 'hostNetwork') === true;
   return [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers').filter(isSidecar)].flatMap(
@@ -101,8 +101,9 @@ function podTerm(
 }
 
 /**
- * `matchLabelKeys` and `mismatchLabelKeys` of a term, as the API server merges them into its selector at the Pod's creation.
- * What it has merged stays, whatever the labels are by now; a term without a selector takes nothing with them either.
+ * Merges `matchLabelKeys` and `mismatchLabelKeys` of a term into its selector, as the API server does when the Pod is
+ * created. Keys that the API server has merged already stay as they are, even if the Pod's labels have changed since. A term
+ * without a selector gets none, as in Kubernetes.
  */
 function merged(selector: LabelSelector | undefined, term: Json, labels: Labels): LabelSelector | undefined {
   if (selector === undefined) return undefined;
@@ -120,7 +121,7 @@ function spreadConstraint(
   labels: Labels,
   reading: FieldReader,
 ): readonly TopologySpreadConstraint[] {
-  // Others only move a score, and kube-scheduler's scores for spreading are not followed here.
+  // `ScheduleAnyway` only changes a score, and Muster does not reproduce kube-scheduler's scores for spreading.
   if (ownString(one, 'whenUnsatisfiable') !== 'DoNotSchedule') return [];
   const selector = reading.selector(own(one, 'labelSelector'), `${field}.labelSelector`);
   return [
@@ -135,7 +136,10 @@ function spreadConstraint(
   ];
 }
 
-/** The Pod's own values of these labels are asked for as well, or must not be there. */
+/**
+ * Adds to a selector that each of these labels must have (`In`), or must not have (`NotIn`), the value that the Pod itself
+ * has.
+ */
 function withOwnLabels(
   selector: LabelSelector | undefined,
   keys: readonly string[],

@@ -3,7 +3,10 @@ import { own, type Json } from '../../json/json.ts';
 import type { Resources } from '../snapshot.ts';
 import type { FieldReader } from '../../k8s/field-reader.ts';
 
-/** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
+/**
+ * What scores count for a container that requests nothing: `DefaultMilliCPURequest` and `DefaultMemoryRequest` of
+ * kube-scheduler.
+ */
 const SCORED_CPU = 100;
 const SCORED_MEMORY = 200 * 1024 * 1024;
 
@@ -13,10 +16,9 @@ export interface PodRequests {
 }
 
 /**
- * What a Pod asks of its node, as kube-scheduler counts it: the containers and sidecars together, or more where an init
- * container needs more while it runs beside the sidecars started before it; requests of the Pod itself in their place;
- * the overhead of its runtime on top. A limit counts where no request is given, as the API server would fill in.
- * @param stored whether the API server has filled in what is missing: then limits say nothing
+ * Counts what a Pod requests from its node, as kube-scheduler does: the sum of the containers and sidecars, or the need of
+ * an init container with the sidecars started before it where that is more; requests of the Pod itself replace that sum; the
+ * overhead of the runtime is added. A limit counts where there is no request, as the API server would fill in.
  */
 export function podRequests(spec: Json | undefined, reading: FieldReader): PodRequests {
   const asks = (scoredToo: boolean): Map<string, number> => {
@@ -52,7 +54,7 @@ function containerRequests(
   tells: boolean,
 ): Map<string, number> {
   const resources = own(container, 'resources');
-  // The second look at the same fields must not tell of the same faults again.
+  // The fields are read twice; the second reading must not report the same faults again.
   const before = reading.wrongs.length;
   const counts = reading.resources(own(resources, 'limits'), `${field}.resources.limits`);
   for (const [name, count] of reading.resources(own(resources, 'requests'), `${field}.resources.requests`))

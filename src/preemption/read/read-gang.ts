@@ -12,7 +12,7 @@ import { defaultClass, letsGangsPreempt, mayCost, type PriorityClass } from '../
 import type { Gang, NativeGroup, Scope, Topology } from '../snapshot.ts';
 import { stringsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
-/** A PodGang. */
+/** Reads a PodGang. */
 export function readSnapshotGang(
   object: JsonObject,
   { classes, namespace }: { classes: ReadonlyMap<string, PriorityClass>; namespace: string },
@@ -44,7 +44,7 @@ export function readSnapshotGang(
   };
 }
 
-/** The class that a gang is scheduled with, and what it costs to preempt it. */
+/** Reads the PriorityClass that a gang is scheduled with, and the priority that it takes to preempt the gang. */
 function readPriority(
   named: string | undefined,
   costing: string | undefined,
@@ -69,7 +69,7 @@ function readPriority(
     reading.wrong(field, message);
     return { scheduling, preemptionPriority };
   }
-  // A class that the gang may not name counts for nothing, whenever it was written.
+  // A class that the gang may not name is ignored, also where the annotation is older than the rule.
   return { scheduling, preemptionPriority: mayCost(cost, scheduling) ? cost.value : preemptionPriority };
 }
 
@@ -86,7 +86,10 @@ function oneOf<T extends string>(
   return undefined;
 }
 
-/** A PodGroup of scheduling.k8s.io: v1alpha2 says the mode as a word, later versions as the one key of an object. */
+/**
+ * Reads a PodGroup of scheduling.k8s.io. The disruption mode is a string in v1alpha2, and the only key of an object in later
+ * versions.
+ */
 export function readNativeGroup(
   object: JsonObject,
   { classes, namespace }: { classes: ReadonlyMap<string, PriorityClass>; namespace: string },
@@ -105,7 +108,7 @@ export function readNativeGroup(
     priority: reading.integer(own(spec, 'priority'), 'spec.priority', named?.value ?? 0),
     preempts: policy === undefined ? undefined : policy !== 'Never',
     minCount: reading.integer(own(gang, 'minCount'), 'spec.schedulingPolicy.gang.minCount', 1),
-    // Kubernetes takes one constraint at most.
+    // Kubernetes allows one constraint at most.
     topologyKey: ownString(ownList(own(spec, 'schedulingConstraints'), 'topology')?.[0], 'key') || undefined,
   };
 }
@@ -113,7 +116,7 @@ export function readNativeGroup(
 const modeOf = (mode: Json | undefined): DisruptionMode =>
   mode === 'PodGroup' || isObject(own(mode, 'all')) ? 'PodGroup' : 'Pod';
 
-/** What the spec of a PodGang says of where Pods are to be together; undefined where it says nothing. */
+/** Reads the topology constraints from the spec of a PodGang; undefined where there are none. */
 function readTopology(spec: Json | undefined): Topology | undefined {
   const scopes = [
     { groups: undefined, constrained: spec },

@@ -13,17 +13,17 @@ import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
 import { labelsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
-/** What is known beside a Pod, and what Pods share. */
+/** What a Pod is read with: objects that it refers to, and values that Pods share. */
 export interface PodContext {
   readonly classes: ReadonlyMap<string, PriorityClass>;
-  /** Of a bound claim by `namespace/name`: the node terms of its volume. */
+  /** Node terms of the volume of each bound claim, by `namespace/name` of the claim. */
   readonly claims: ReadonlyMap<string, readonly NodeSelectorTerm[]>;
-  /** Of a Pod that names none. */
+  /** The namespace of Pods that name none. */
   readonly namespace: string;
   readonly shared: SharedByTemplate;
 }
 
-/** Pods of one template have the same constraints and ask for the same; both are kept once. */
+/** Keeps constraints and requests once for all Pods of one template. */
 export class SharedByTemplate {
   readonly #constraints = new Map<string, Constraints>();
   readonly #requests = new Map<string, Resources>();
@@ -42,7 +42,7 @@ export class SharedByTemplate {
   }
 }
 
-/** A Pod, stored or about to be. */
+/** Reads a Pod, stored in the cluster or not yet created. */
 export function readSnapshotPod(object: JsonObject, context: PodContext, reading: FieldReader): Pod {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
@@ -84,7 +84,7 @@ const disruptionOf = (status: Json | undefined): string => {
   return ownString(condition, 'reason') ?? '';
 };
 
-/** Whether a Pod has a place on a node: one that waits or has ended does not. */
+/** Whether a Pod takes up capacity of a node: it is bound and has not ended. */
 export const holdsPlace = (object: JsonObject): boolean =>
   (ownString(own(object, 'spec'), 'nodeName') ?? '') !== '' && !hasPodEnded(object);
 
@@ -93,7 +93,10 @@ export function hasPodEnded(object: JsonObject): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** As the API server fills both in; the class of the configuration where the Pod names none. */
+/**
+ * A Pod's priority and preemption policy: as the API server has filled them in, or else from the class that the Pod names or
+ * the default class.
+ */
 function priorityOf(
   spec: Json | undefined,
   classes: PodContext['classes'],
@@ -118,13 +121,13 @@ function priorityOf(
   };
 }
 
-/** Every cluster has them. */
+/** PriorityClasses that every cluster has. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 };
 
-/** Names of the claims of a Pod's volumes. */
+/** The names of the PersistentVolumeClaims of a Pod's volumes. */
 export function claimsOf(spec: Json | undefined, podName: string): string[] {
   return (ownList(spec, 'volumes') ?? []).flatMap((volume) => {
     const claim = ownString(own(volume, 'persistentVolumeClaim'), 'claimName');
@@ -133,7 +136,7 @@ export function claimsOf(spec: Json | undefined, podName: string): string[] {
   });
 }
 
-/** Milliseconds since 1970 of an RFC 3339 time. */
+/** Converts an RFC 3339 time to milliseconds since 1970. */
 function timeOf(value: Json | undefined): number | undefined {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -17,7 +17,7 @@ import { taintOf } from '../../k8s/taints.ts';
 import { labelsOf, FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import type { PreemptionUnit } from '../units.ts';
 
-/** The kinds that a snapshot is made of, with the versions that are read. */
+/** The kinds that a snapshot consists of, each with the API versions that are read. */
 const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
   Node: ['v1'],
   Pod: ['v1'],
@@ -38,15 +38,15 @@ const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   readonly faults: readonly ObjectFault[];
-  /** What is odd, but can be reckoned with. */
+  /** Oddities of the objects that do not stop a plan. */
   readonly warnings: readonly string[];
-  /** For the Pods of a gang that are not in the snapshot. */
+  /** The context in which Pods of a gang that are not in the snapshot are read. */
   readonly context: PodContext;
 }
 
 /**
- * A snapshot from the objects of a cluster, in any order. Kinds that decide nothing are left out.
- * @param namespace of objects that name none
+ * Builds a snapshot from the objects of a cluster, in any order. Objects of other kinds are ignored.
+ * @param namespace the namespace of objects that name none
  */
 export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default'): ReadSnapshot {
   const faults: ObjectFault[] = [];
@@ -78,7 +78,7 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
     )
       .flat()
       .sort((a, b) => compareText(a.key, b.key))
-      // Given twice, in two files: the later one counts.
+      // An object may stand in two files: the later one counts.
       .filter(({ key }, index, sorted) => sorted[index + 1]?.key !== key),
     budgets: each('PodDisruptionBudget', readBudget).sort((a, b) =>
       compareText(namespacedKey(a.namespace, a.name), namespacedKey(b.namespace, b.name)),
@@ -116,7 +116,10 @@ const byKey = <T extends { readonly namespace: string; readonly name: string }>(
   all: readonly T[],
 ): Map<string, T> => new Map(all.map((one) => [namespacedKey(one.namespace, one.name), one]));
 
-/** The value is the API server's to check; a file may say anything. A class without one is not there. */
+/**
+ * Reads a PriorityClass. The value is for the API server to check, since a file may contain anything; a class without a
+ * value is left out.
+ */
 function readClass(object: JsonObject, reading: FieldReader): PriorityClass[] {
   const value = reading.integer(own(object, 'value'), 'value', 0);
   return reading.faults.length > 0 ? [] : [{ ...readPriorityClass(object), value }];
@@ -149,7 +152,7 @@ function readBudget(object: JsonObject, reading: FieldReader): DisruptionBudget 
   };
 }
 
-/** Where the volumes of bound claims can be reached: only those that some nodes cannot. */
+/** The node terms of bound claims' volumes, for claims whose volume only some nodes can reach. */
 function boundClaims(
   volumes: readonly JsonObject[],
   claims: readonly JsonObject[],
@@ -174,16 +177,18 @@ function boundClaims(
   return bound;
 }
 
-/** A snapshot to go by although something in it cannot be read. */
+/** A snapshot to plan with although some of its objects cannot be read. */
 export interface CarefulSnapshot extends ReadSnapshot {
-  /** Whether all is known that decides about the unit: another one is not to be touched. */
+  /** Whether everything that decides about the unit could be read. A unit that is not clear must not be evicted. */
   readonly isClear: (unit: PreemptionUnit) => boolean;
 }
 
 /**
- * What cannot be read stops nobody else's plan. It is left out, and a node with such a Pod takes nobody, since nobody knows
- * what is left there. Who acts upon the plan leaves Pods of such a gang alone, and all in a namespace with such a budget.
- * @param namespace of objects that name none
+ * Builds a snapshot from objects of which some may be unreadable, so that one faulty object does not stop all plans. Faulty
+ * budgets and PodGroups are left out. A node that is faulty, or has a faulty Pod, takes no Pods, since its free capacity is
+ * unknown. Whoever evicts by the plan must spare the Pods of a faulty gang, and all Pods in the namespace of a faulty
+ * budget.
+ * @param namespace the namespace of objects that name none
  */
 export function carefulSnapshot(objects: readonly JsonObject[], namespace?: string): CarefulSnapshot {
   const first = readSnapshot(objects, namespace);
@@ -219,5 +224,8 @@ export function carefulSnapshot(objects: readonly JsonObject[], namespace?: stri
   };
 }
 
-/** Half of one says something else than all of it. Of a PodGang the rest still tells whether its Pods go together. */
+/**
+ * Kinds of which a half-read object would mislead. A half-read PodGang stays: it still says whether its Pods are disrupted
+ * together.
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set(['PodDisruptionBudget', 'PodGroup']);

@@ -7,7 +7,10 @@ import {
 } from '../../api/preemption-terms.ts';
 import { isObject, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 
-/** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */
+/**
+ * The fields of a kind that decide where Pods fit; `true` keeps everything below a field. In a list the shape holds for each
+ * item.
+ */
 type Shape = true | { readonly [field: string]: Shape };
 
 const METADATA: Shape = {
@@ -109,7 +112,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 
-/** The object with nothing but what a plan goes by: no images, environment or secrets' names. */
+/** Copies an object with only the fields that a plan reads: no images, environment or names of secrets. */
 export function trimmed(object: JsonObject): JsonObject {
   const kind = ownString(object, 'kind') ?? '';
   const shape = SHAPES[kind] ?? {};
@@ -118,7 +121,7 @@ export function trimmed(object: JsonObject): JsonObject {
   return { apiVersion, kind, ...(isObject(cut) ? withoutUsual(cut) : {}) };
 }
 
-/** Of a Pod's conditions only the one that tells why it has to go: hardly any Pod has it. */
+/** Removes all conditions of a Pod but DisruptionTarget, which says why the Pod is evicted and which few Pods have. */
 function withoutUsual(object: JsonObject): JsonObject {
   const { status } = object;
   const conditions = ownList(status, 'conditions');

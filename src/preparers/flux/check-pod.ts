@@ -8,7 +8,7 @@ import type { PodReader } from '../preparer.ts';
 import { containersOf, containerOf, gpusOf, type AskedGpus, type ChosenContainer } from '../container.ts';
 import { checkHostName, type HostName } from '../hosts/host-name.ts';
 
-/** All that keeps a Pod from running under Flux. Whatever is there already because it was prepared is in order. */
+/** All faults that keep a Pod from running under Flux. Items from an earlier preparation of the same Pod are no faults. */
 export function checkPod(
   pod: PodReader,
   runner: Runner,
@@ -37,7 +37,7 @@ function checkNetwork(pod: PodReader): Fault[] {
   return faults;
 }
 
-/** What the Pod calls by a name that Muster needs. What is Muster's own is known by what it is made of. */
+/** Faults of containers and volumes with a name that Muster reserves. Muster's own ones are recognized by their content. */
 function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
   const faults: Fault[] = [];
   const reserved = (field: string, value: string): void => {
@@ -58,7 +58,7 @@ function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
   return faults;
 }
 
-/** Volumes of Muster's, by their names: whether one is what a gang of that name has. */
+/** Checks by the names of Muster's volumes: whether a volume of that name is the one of this gang. */
 const OURS: ReadonlyMap<string, (volume: Json, gang: string) => boolean> = new Map([
   [FLUX.volumes.install.name, (volume: Json) => isObject(own(volume, 'emptyDir'))],
   [FLUX.volumes.software.name, (volume: Json) => isObject(own(volume, 'emptyDir'))],
@@ -73,7 +73,7 @@ const OURS: ReadonlyMap<string, (volume: Json, gang: string) => boolean> = new M
   [FLUX.volumes.memory.name, (volume: Json) => own(own(volume, 'emptyDir'), 'medium') === 'Memory'],
 ]);
 
-/** Names of volumes, by where they are mounted. */
+/** Names of Muster's volumes by mount path. */
 const PLACES: ReadonlyMap<string, string> = new Map<string, string>(
   Object.values(FLUX.volumes).map((volume) => [volume.mountPath, volume.name]),
 );
@@ -102,10 +102,10 @@ function checkGpus({ gpus, path }: Runner, { tasksPerNode }: FluxSettings): Faul
   return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];
 }
 
-/** What device plugins call RDMA: `rdma/hca_shared_devices_a`, `vpc.amazonaws.com/efa`, `nvidia.com/hostdev`. */
+/** Device plugins' resource names for RDMA: `rdma/hca_shared_devices_a`, `vpc.amazonaws.com/efa`, `nvidia.com/hostdev`. */
 const RDMA = /rdma|infiniband|roce|\/efa$|hca|hostdev|mlnx/i;
 
-/** A program that is to talk over RDMA has a device for it; else it would quietly talk over the slow network. */
+/** A program that should use RDMA needs an RDMA device; without one it would silently use the slow network. */
 export function checkRdma({ container, path }: Runner, { network }: FluxSettings): Fault[] {
   if (network !== 'rdma') return [];
   const resources = own(container, 'resources');
@@ -113,7 +113,7 @@ export function checkRdma({ container, path }: Runner, { network }: FluxSettings
     const amounts = own(resources, part);
     return isObject(amounts) ? Object.keys(amounts) : [];
   });
-  // A claim may be of anything: its class is not known here.
+  // A claim may be for any device: its class is unknown here.
   const claims = ownList(resources, 'claims') ?? [];
   return claims.length > 0 || asked.some((name) => RDMA.test(name))
     ? []
@@ -122,18 +122,20 @@ export function checkRdma({ container, path }: Runner, { network }: FluxSettings
 
 /** The container whose command runs under Flux. */
 export interface Runner extends ChosenContainer {
-  /** What its author wrote into command and args, word for word. */
+  /** The author's command and args, unchanged. */
   readonly argv: readonly string[];
-  /** Whether it is under Flux already: the Pod comes by for a second time. */
+  /** Whether the command already starts under Flux, because the Pod has been prepared before. */
   readonly wrapped: boolean;
-  /** What it asks for. */
+  /** GPUs of the container. */
   readonly gpus: AskedGpus | undefined;
 }
 
 const wordsOf = (value: Json | undefined): string[] =>
   Array.isArray(value) ? (value as readonly Json[]).filter((word) => typeof word === 'string') : [];
 
-/** Whether the words that start the program under Flux stand in a command, also behind what others put before them. */
+/**
+ * Whether a command contains the words that start a program under Flux, at any position: other webhooks may add a prefix.
+ */
 const isWrapped = (words: readonly string[]): boolean =>
   words.some((_, at) => ENTRYPOINT_COMMAND.every((word, index) => words[at + index] === word));
 
@@ -142,7 +144,7 @@ const argvOf = (container: JsonObject): string[] => [
   ...wordsOf(own(container, 'args')),
 ];
 
-/** The one that the settings name, or that is under Flux already, or the only one. */
+/** The container that the settings name, else the one that already runs under Flux, else the only one. */
 export function runnerOf(pod: PodReader, { runnerContainer }: FluxSettings): Runner | Fault {
   const chosen = containerOf(pod, runnerContainer, (container) => isWrapped(argvOf(container)));
   if ('rule' in chosen) return chosen;

@@ -5,8 +5,8 @@ export interface CurveKeys {
 }
 
 /**
- * The certificate that all brokers of a gang share, as Flux reads it: the configuration language of ZeroMQ, in which a
- * value cannot have `_`, `,` or a quote, and entries are indented.
+ * The certificate that all brokers of a gang share, in Flux's file format: ZeroMQ's configuration language, where values
+ * cannot contain `_`, `,` or a quote, and entries are indented.
  */
 export const curveCertificate = (name: string, { publicKey, secretKey }: CurveKeys): string =>
   [
@@ -21,10 +21,10 @@ export const curveCertificate = (name: string, { publicKey, secretKey }: CurveKe
     '',
   ].join('\n');
 
-/** ZeroMQ's text form of binary data (RFC 32): 4 bytes are 5 characters, most significant first. */
+/** Characters of Z85, ZeroMQ's text encoding (RFC 32): 4 bytes become 5 characters, most significant first. */
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
 
-/** @throws RangeError where the length is no multiple of 4: there is no text for it */
+/** @throws RangeError when the length is no multiple of 4, which Z85 cannot encode */
 export function toZ85(bytes: Uint8Array): string {
   if (bytes.length % 4 !== 0) throw new RangeError(`${bytes.length} bytes: a multiple of 4 is needed`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

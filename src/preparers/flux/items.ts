@@ -12,7 +12,7 @@ const REQUIRED = `${APART}.requiredDuringSchedulingIgnoredDuringExecution` as co
 export const NODES =
   'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms' as const;
 
-/** Lists to which something is added that all Pods of a gang get. */
+/** Lists of a Pod to which the same items are added in all Pods of a gang. */
 export const FLUX_LISTS = [
   'spec.volumes',
   'spec.initContainers',
@@ -22,22 +22,22 @@ export const FLUX_LISTS = [
   NODES,
 ] as const satisfies readonly PodList[];
 
-/** An item for a list of a Pod; for a list of its containers, of the one that runs under Flux. */
+/** An item for a list of a Pod; for a list of containers, it is added to the container that runs under Flux. */
 export interface FluxPodItem {
   readonly list: (typeof FLUX_LISTS)[number];
   readonly item: JsonObject;
   readonly why: string;
 }
 
-/** What every Pod of a gang gets under the same settings. */
+/** Items that every Pod of a gang gets under the same settings. */
 export interface FluxPodItems {
-  /** By which Flux comes into the Pod. */
+  /** Items that bring Flux into the Pod. */
   readonly software: readonly FluxPodItem[];
-  /** By which it comes to its node. */
+  /** Items that select the Pod's node. */
   readonly places: readonly FluxPodItem[];
 }
 
-/** Made once for the Pods of a gang: with each review of one of them it is only compared. */
+/** Computed once for all Pods of a gang; each review only compares them. */
 export const fluxItemsOf = (gang: HpcGang, settings: FluxSettings): FluxPodItems =>
   constant({ software: softwareOf(gang, settings), places: placesOf(gang, settings) });
 
@@ -49,7 +49,8 @@ function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxPo
     why,
   });
   const scripts = { name: fluxConfigMapName(gang.name), defaultMode: 0o755 };
-  // For whoever the program runs as: the file is root's, and only this container has it. The broker's copy is its own.
+  // Mode 0444 lets any user of the program read the root-owned file, which only this container mounts. The broker uses a
+  // copy.
   const certificate = { secretName: fluxSecretName(gang.name), defaultMode: 0o444 };
   const shared = { medium: 'Memory', ...(shmSize !== undefined && { sizeLimit: shmSize }) };
   const mount = ({ name, mountPath }: { name: string; mountPath: string }, readOnly = false): JsonObject => ({

@@ -1,4 +1,4 @@
-/** Where everything of Flux is in a Pod, and what it is called there: shared by the scripts, the objects and the Pods. */
+/** Flux's paths and names in a Pod, shared by the scripts, the objects and the Pods. */
 export const FLUX = {
   /** The init container that copies Flux out of its image. */
   installer: 'flux-installer',
@@ -9,20 +9,22 @@ export const FLUX = {
     curve: { name: 'flux-curve', mountPath: '/curve' },
     memory: { name: 'shared-memory', mountPath: '/dev/shm' },
   },
-  /** Of every broker. */
+  /** Port of every broker. */
   port: 8050,
-  /** The GPUs of one Pod, which only the Pod knows: set in the runner container at admission where there are some. */
+  /** Number of the Pod's GPUs, which only the Pod knows: set in the runner container at admission when it has any. */
   gpusVariable: 'MUSTER_FLUX_GPUS',
-  /** How often a follower whose broker failed tries again, and after how many seconds: for the environment of a Pod. */
+  /** How often a follower restarts a failed broker, and after how many seconds: may be set in a Pod's environment. */
   retriesVariable: 'MUSTER_FLUX_RETRIES',
   secondsVariable: 'MUSTER_FLUX_RETRY_SECONDS',
 } as const;
 
-/** The ConfigMap of a gang: `init.sh`, `entrypoint.sh` and what they read. */
+/** Name of a gang's ConfigMap: `init.sh`, `entrypoint.sh` and the files that they read. */
 export const fluxConfigMapName = (gang: string): string => `${gang}-flux-entrypoint`;
-/** The Secret of a gang, with the one key `curve.cert`. */
+/** Name of a gang's Secret, with the only key `curve.cert`. */
 export const fluxSecretName = (gang: string): string => `${gang}-flux-curve`;
 
 export const INIT_COMMAND = ['/bin/bash', '/etc/flux-config/init.sh'];
-/** What the runner container runs instead of its own command, which follows it byte for byte; empty: interactive. */
+/**
+ * Command of the runner container. The container's own command follows it unchanged; without one Flux runs interactively.
+ */
 export const ENTRYPOINT_COMMAND = ['/bin/bash', '/etc/flux-config/entrypoint.sh', '--'];

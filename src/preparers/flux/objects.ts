@@ -17,17 +17,17 @@ import {
   type HostGroup,
 } from '../hosts/hosts.ts';
 
-/** What the objects of a gang depend on beside the gang and its policy. */
+/** Input of a gang's objects beside the gang and its policy. */
 export interface FluxObjectOptions {
-  /** Of `makeCurveCertificate`; what the Secret has already, where there is one. */
+  /** Result of `makeCurveCertificate`, or the existing content of the Secret. */
   readonly certificate: string;
-  /** `spec.subdomain` of the Pods where they have one of their own: its Service is their owner's then. */
+  /** `spec.subdomain` that the Pods have of their own; the owner of the Pods provides its Service. */
   readonly subdomain?: string | undefined;
 }
 
 /**
- * What a gang under Flux needs beside its Pods: ConfigMap, Secret, and the headless Service unless the Pods have one. The
- * same gang, policy and subdomain give the same ConfigMap and Service. {@link checkFluxGang} goes first.
+ * The objects of a gang under Flux: ConfigMap, Secret, and the headless Service unless the Pods have one. The same gang,
+ * policy and subdomain give the same ConfigMap and Service. {@link checkFluxGang} has to pass first.
  */
 export function renderFluxObjects(
   gang: HpcGang,
@@ -47,7 +47,7 @@ export function renderFluxObjects(
       kind: 'Secret',
       metadata: objectMetadata(gang, fluxSecretName(gang.name)),
       type: 'Opaque',
-      // Its characters mean something nearly everywhere: only in base64 do they travel unharmed.
+      // base64, since the certificate has characters that are special in most formats.
       data: { 'curve.cert': btoa(certificate) },
     },
     ...gangService(gang, subdomain, { name: 'flux', port: FLUX.port }),
@@ -57,7 +57,7 @@ export function renderFluxObjects(
 function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): JsonObject {
   const groups = hostGroups(gang, settings.leadGroup);
   const domain = hostDomain(subdomain, gang.namespace, settings.clusterDomain);
-  // A file each, read as a whole: nothing of this is ever part of a command line that a shell takes apart.
+  // Separate files that are read as a whole, so that no shell ever splits their content.
   return {
     'init.sh': INIT_SCRIPT,
     'entrypoint.sh': ENTRYPOINT_SCRIPT,
@@ -73,7 +73,7 @@ function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): J
 
 const line = (value: string | number): string => `${value}\n`;
 
-/** What the brokers of a gang are called, and by which DNS domain they find each other. */
+/** Host names of a gang's brokers, and the DNS domain in which they find each other. */
 export interface Brokers {
   readonly groups: readonly HostGroup[];
   /** `<subdomain>.<namespace>.svc.<cluster domain>` */
@@ -81,8 +81,8 @@ export interface Brokers {
 }
 
 /**
- * The configuration of every broker of a gang. All that is put into it was checked for characters that mean something in
- * TOML; the entrypoint replaces the lines `default_bind` and `queue-policy` where a Pod's environment says so.
+ * The configuration of every broker of a gang. All inserted values have been checked for TOML's special characters. The
+ * entrypoint replaces the lines `default_bind` and `queue-policy` when a Pod's environment sets them.
  */
 const brokerConfig = (
   { networkDevice, queuePolicy }: FluxSettings,

@@ -25,7 +25,10 @@ const SURFACE: PatchSurface = {
   fields: ['containers.command', 'containers.args', 'spec.hostname', 'spec.subdomain'],
 };
 
-/** A Pod whose program runs under Flux: facts that stand in its gang's objects are not in it, so all Pods of a gang are alike. */
+/**
+ * Prepares a Pod so that its program runs under Flux. Facts about the gang are in the gang's objects rather than in the Pod,
+ * so that all Pods of a gang get the same items.
+ */
 export const fluxPreparer: PreparerFactory = {
   name: 'flux',
   validate: (gang, { flux }, subdomain) => ({
@@ -39,7 +42,7 @@ export const fluxPreparer: PreparerFactory = {
   preparer: (gang, { flux }) => flux && preparerOf(gang, flux),
 };
 
-/** Of all Pods of a gang: what they have in common is worked out once. */
+/** The preparer for all Pods of a gang; common values are computed once. */
 function preparerOf(gang: HpcGang, policy: FluxSettings): Preparer {
   const groups = hostGroups(gang, policy.leadGroup);
   const items = fluxItemsOf(gang, policy);
@@ -93,7 +96,7 @@ function prepare(
 const runnerOfList = (list: FluxPodItem['list'], { name }: Runner): string | undefined =>
   list === 'containers.volumeMounts' ? name : undefined;
 
-/** Terms of node affinity are a choice: what stands there already would be another way past the policy's. */
+/** Terms of node affinity are alternatives: an existing term would let the Pod run without satisfying the policy's term. */
 function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
   const term = policyNodeTerm(settings);
   if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
@@ -101,9 +104,9 @@ function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
 }
 
 /**
- * Everything by which a gang cannot run under Flux with these settings, as far as it shows without its Pods. Fields of
- * settings are those of the HPCPolicy, all others those of the PodGang.
- * @param subdomain of its Pods, where they have one of their own
+ * All faults of a gang with these settings that can be found without its Pods. Fields under `spec.hpc.settings` are the
+ * HPCPolicy's, all others the PodGang's.
+ * @param subdomain of the gang's Pods, when they have their own
  */
 export function checkFluxGang(gang: HpcGang, settings: FluxSettings, subdomain?: string): Fault[] {
   const groups = hostGroups(gang, settings.leadGroup);
@@ -126,7 +129,7 @@ function checkLead(gang: HpcGang, { leadGroup }: FluxSettings, groups: readonly 
 function checkQuorum(gang: HpcGang, settings: FluxSettings, groups: readonly HostGroup[]): Fault[] {
   const [quorum, hosts] = [quorumOf(gang, settings), hostCount(groups)];
   if (quorum <= hosts && quorum > 0) return [];
-  // Without a quorum of its own that is the minimum, which is never more than what is expected.
+  // The default quorum is the minimum, which never exceeds the expected Pods.
   if (settings.quorum === undefined) {
     return hosts === 0 ? [] : [fault('HpcHostsNone', 'spec.podgroups', { detail: 'every minimum is 0' })];
   }

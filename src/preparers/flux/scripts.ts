@@ -1,8 +1,9 @@
 import { FLUX } from './names.ts';
 
 /**
- * Runs in the program's container instead of its command, which follows `--` as it is. On the lead's Pod it runs the
- * program on all Pods and ends with the program's exit code; on every other one it runs a broker until the lead's is gone.
+ * Runs in the program's container in place of its command, which follows `--` unchanged. On the lead's Pod it runs the
+ * program on all Pods and ends with the program's exit code; on every other Pod it runs a broker until the lead's broker
+ * ends.
  */
 export const ENTRYPOINT_SCRIPT = `#!/bin/bash
 # Starts a Flux broker, and on the lead the program. Written by Muster; the same for every gang.
@@ -180,8 +181,8 @@ done
 `;
 
 /**
- * Runs in the image that Flux comes in, before the program: copies Flux to where the program's container finds it. Run
- * again it does nothing, or begins anew where it was cut off.
+ * Runs in Flux's image before the program: copies Flux to a volume of the program's container. A second run does nothing, or
+ * starts again when the first was interrupted.
  */
 export const INIT_SCRIPT = `#!/bin/bash
 # Copies Flux out of its image. Written by Muster; the same for every gang.

@@ -1,46 +1,46 @@
 import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../../k8s/name-syntax.ts';
 import { countOfText } from '../../k8s/quantity.ts';
 
-/** One requirement of node affinity: the label `key` has one of `values`, or is there at all where there are none. */
+/** A requirement of node affinity: the label `key` has one of `values`, or exists when `values` is empty. */
 export interface RequiredNodeLabel {
   readonly key: string;
   readonly values: readonly string[];
 }
 
-/** `spec.hpc.settings` of an HPCPolicy whose manager is flux, read and with defaults. */
+/** `spec.hpc.settings` of an HPCPolicy for the manager flux, parsed, with defaults. */
 export interface FluxSettings {
   readonly viewImage: string;
   readonly networkDevice: string;
   readonly queuePolicy: 'fcfs' | 'easy';
   readonly tasksPerNode: number;
   readonly interactive: boolean;
-  /** A Quantity; undefined: no limit of its own. */
+  /** A Quantity; undefined: no limit for this volume. */
   readonly shmSize: string | undefined;
   readonly network: 'device' | 'rdma';
-  /** How many brokers have to be there before the program starts; undefined: the gang's minimum. */
+  /** Brokers that have to be connected before the program starts; undefined: the gang's minimum. */
   readonly quorum: number | undefined;
   readonly clusterDomain: string;
-  /** The group whose first Pod leads; undefined: the gang's first group. */
+  /** Group whose first Pod is the lead; undefined: the gang's first group. */
   readonly leadGroup: string | undefined;
-  /** The container whose command runs under Flux; undefined: the only one there is. */
+  /** Container whose command runs under Flux; undefined: the Pod's only one. */
   readonly runnerContainer: string | undefined;
-  /** All of them have to hold. */
+  /** All requirements have to hold. */
   readonly nodeAffinity: readonly RequiredNodeLabel[];
   readonly onePodPerNode: 'preferred' | 'required' | 'none';
 }
 
 /** A row of the table of settings. */
 export interface SettingRow<T = unknown> {
-  /** Where its value goes. */
+  /** Field of FluxSettings that gets the value. */
   readonly field: keyof FluxSettings;
-  /** What it looks like, in words that follow on "must be". */
+  /** Form of a valid value, in words that follow "must be". */
   readonly form: string;
-  /** Of the setting that is left out, as it would be written; undefined: see `meaning`. */
+  /** Default as text; undefined: described in `meaning`. */
   readonly byDefault: string | undefined;
   readonly meaning: string;
-  /** undefined where the text has not the form. */
+  /** Parses the text; undefined when the text does not have the form. */
   readonly read: (text: string) => T | undefined;
-  /** The variable of the runner container that goes before it. */
+  /** Variable of the runner container that overrides the setting. */
   readonly environment?: string;
 }
 
@@ -91,7 +91,7 @@ function shmSize(text: string): string | undefined {
   return bytes !== undefined && bytes > 0 && text.length <= 32 ? text : undefined;
 }
 
-/** Every setting of the manager flux, by its name; docs/hpc.md has this table and a test compares the two. */
+/** All settings of the manager flux by name; docs/hpc.md has the same table, and a test compares the two. */
 export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
   'flux-view-image': {
     field: 'viewImage',
@@ -195,7 +195,7 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
   },
 };
 
-/** What holds where nothing is set. */
+/** Values of settings that a policy does not set. */
 export const fluxDefaults: FluxSettings = {
   ...(Object.fromEntries(
     Object.values(fluxSettingRows).map(({ field, byDefault, read }) => [
@@ -203,6 +203,6 @@ export const fluxDefaults: FluxSettings = {
       byDefault === undefined ? undefined : read(byDefault),
     ]),
   ) as unknown as FluxSettings),
-  // No list is a list of nothing.
+  // The table's default for lists is no text, which means an empty list.
   nodeAffinity: [],
 };

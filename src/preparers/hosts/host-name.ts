@@ -5,18 +5,19 @@ import type { PodPatch, PodReader } from '../preparer.ts';
 import { ANNOTATION_EXPECTED_PODS } from '../../api/names.ts';
 import { expectedPods } from '../../gang/expected-pods.ts';
 
-/** DNS name under which the gang reaches this Pod. */
+/** DNS name by which the gang reaches this Pod. */
 export interface HostName {
   readonly hostname: string;
   readonly subdomain: string;
-  /** Of the Pod in its group: the number at the end of its host name. */
+  /** Index of the Pod in its group: the number at the end of its host name. */
   readonly index: number;
 }
 
 /**
- * What is told to all Pods of a gang is told before there are any: the hosts of a group are `<group>-0`, `<group>-1` and so
- * on. A Pod that is called otherwise gets such a name, by the number at the end of its own: without a subdomain no DNS
- * knew the name that it had. One with a subdomain keeps its name, as others may know it by that.
+ * The host name of a Pod. All Pods of a gang get the list of hosts before any Pod exists, so the hosts of a group are always
+ * `<group>-0`, `<group>-1` and so on. A Pod with another name gets such a host name by the number at the end of its own
+ * name, since without a subdomain no DNS record had that name. A Pod with a subdomain keeps its name, because others may use
+ * it; it is refused when it is not in the list.
  */
 export function hostNameOf(
   pod: PodReader,
@@ -40,7 +41,7 @@ export function hostNameOf(
   return fault('HpcHostUnlisted', field, { value: found, detail: `group ${group} has ${hosts} hosts` });
 }
 
-/** What a Pod calls itself and its domain are DNS names, not too long, and what the others see. */
+/** Faults of a Pod's host name and domain: they must be DNS names, not too long, and visible to other Pods. */
 export function checkHostName(
   pod: PodReader,
   { hostname, subdomain }: HostName,
@@ -60,7 +61,7 @@ export function checkHostName(
   return faults;
 }
 
-/** Sets `hostname` and `subdomain` to the name that the other Pods are given. */
+/** Sets `hostname` and `subdomain` to the name that the other Pods know. */
 export function setHostName(pod: PodReader, { hostname, subdomain }: HostName, patch: PodPatch): void {
   if ((textAt(pod, 'hostname') ?? pod.name) !== hostname) {
     patch.set('spec.hostname', hostname, 'the name by which the others are told of it');
@@ -76,9 +77,9 @@ function textAt(pod: PodReader, field: string): string | undefined {
 }
 
 /**
- * Everything by which the Pods of a gang cannot be told of each other beforehand, as far as it shows without them.
- * @param groups its hosts, of `hostGroups`
- * @param subdomain of its Pods, where they have one of their own
+ * All faults that prevent a fixed list of hosts for the gang, as far as they can be found without its Pods.
+ * @param groups the gang's hosts, from `hostGroups`
+ * @param subdomain of the gang's Pods, when they have their own
  */
 export function checkHosts(
   gang: HpcGang,
@@ -96,7 +97,7 @@ export function checkHosts(
   ];
 }
 
-/** What is a warning elsewhere is a host without a name here. */
+/** Faults in the expected Pods. Elsewhere they are warnings; here a wrong number leaves a host without a name. */
 const checkExpected = (gang: HpcGang): Fault[] =>
   expectedPods(gang).faults.map((detail) =>
     fault('HpcExpectedInvalid', keyed('metadata.annotations', ANNOTATION_EXPECTED_PODS), { detail }),

@@ -4,19 +4,18 @@ import type { FluxSettings } from '../flux/settings.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, LABEL_POD_GANG, MANAGED_BY_MUSTER } from '../../api/names.ts';
 
-/** As much of a PodGang as its objects are made from. */
+/** Fields of a PodGang that its objects are made from. */
 export type HpcGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
 
-/** The hosts of one group, `<group>-0` and so on: the host names of Indexed Jobs, StatefulSets and Grove's Pods. */
+/** Hosts of one group, `<group>-0` and so on: the host names in Indexed Jobs, StatefulSets and Grove's Pods. */
 export interface HostGroup {
   readonly group: string;
   readonly hosts: number;
 }
 
 /**
- * The hosts of all Pods that are expected, whether they are there or not: a broker cannot be told of another one while
- * it runs. The lead's group comes first, since the first host is the one of rank 0; the others keep their order. Groups
- * without Pods are left out.
+ * Hosts of all expected Pods, whether or not they exist, since the list of a running broker cannot grow. The lead's group is
+ * first, because the first host has rank 0; the other groups keep their order. Groups without Pods are left out.
  */
 export function hostGroups(gang: HpcGang, leadGroup?: string): HostGroup[] {
   const { counts } = expectedPods(gang);
@@ -26,7 +25,7 @@ export function hostGroups(gang: HpcGang, leadGroup?: string): HostGroup[] {
   return [...led, ...rest].filter(({ hosts }) => hosts > 0);
 }
 
-/** How many hosts come before those of a group. */
+/** Number of hosts before the first host of a group. */
 export const hostsBefore = (groups: readonly HostGroup[], group: string): number =>
   hostCount(
     groups.slice(
@@ -35,17 +34,17 @@ export const hostsBefore = (groups: readonly HostGroup[], group: string): number
     ),
   );
 
-/** The DNS domain in which the Pods of a gang find each other by their host names. */
+/** DNS domain in which the Pods of a gang find each other by host name. */
 export const hostDomain = (subdomain: string, namespace: string, clusterDomain: string): string =>
   `${subdomain}.${namespace}.svc.${clusterDomain}`;
 
-/** `0`, or `0-3`. @throws RangeError for none: there is no text for it */
+/** `0` or `0-3`. @throws RangeError for a count below 1, which has no such form */
 export function rangeOf(count: number): string {
   if (count < 1) throw new RangeError('a range of nothing');
   return count === 1 ? '0' : `0-${count - 1}`;
 }
 
-/** As Flux writes hosts (RFC 29): `g-leader-0`, `g-worker-[0-3]`. */
+/** Hosts in Flux's notation (RFC 29): `g-leader-0`, `g-worker-[0-3]`. */
 export const hostList = ({ group, hosts }: HostGroup): string =>
   hosts === 1 ? `${group}-0` : `${group}-[${rangeOf(hosts)}]`;
 
@@ -54,17 +53,17 @@ export const leadHost = (groups: readonly HostGroup[]): string => `${groups[0]?.
 export const hostCount = (groups: readonly HostGroup[]): number =>
   groups.reduce((sum, { hosts }) => sum + hosts, 0);
 
-/** How many Pods have to be there for the gates to open. */
+/** Number of Pods that must exist before gates come off. */
 export const minimumPods = ({ spec }: HpcGang): number =>
   spec.groups.reduce((sum, { minReplicas }) => sum + Math.max(0, minReplicas), 0);
 
-/** How many brokers have to be there before the program starts; that many Pods the program runs on. */
+/** Number of brokers that must be connected before the program starts; the program runs on that many Pods. */
 export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number => quorum ?? minimumPods(gang);
 
-/** The headless Service of a gang, and the subdomain of those of its Pods that have none. */
+/** Name of a gang's headless Service, which is also the subdomain of Pods that have none. */
 export const gangServiceName = (gang: string): string => gang;
 
-/** Of whatever is made for a gang. */
+/** Metadata of every object of a gang. */
 export const objectMetadata = (gang: HpcGang, name: string): JsonObject => ({
   namespace: gang.namespace,
   name,
@@ -72,8 +71,8 @@ export const objectMetadata = (gang: HpcGang, name: string): JsonObject => ({
 });
 
 /**
- * The Service by which Pods of a gang find each other, unless they have one of their own.
- * @param subdomain of the Pods; undefined: none of their own
+ * The Service by which Pods of a gang find each other, unless they have a subdomain of their own.
+ * @param subdomain of the Pods; undefined: they have none of their own
  */
 export function gangService(
   gang: HpcGang,
@@ -89,7 +88,7 @@ export function gangService(
       metadata: objectMetadata(gang, service),
       spec: {
         clusterIP: 'None',
-        // They look for each other before any of them is ready.
+        // Pods look each other up before any of them is ready.
         publishNotReadyAddresses: true,
         selector: { [LABEL_POD_GANG]: gang.name },
         ports: [{ name, protocol: 'TCP', port, targetPort: port }],

@@ -7,29 +7,29 @@ import { TORCH_FIELDS, torchSettings, type TorchSettings } from '../torch/settin
 import type { PodGang } from '../../api/pod-gang.ts';
 import { ANNOTATION_HPC_POLICY } from '../../api/names.ts';
 
-/** An HPCPolicy: how the Pods of the gangs that name it are prepared. One of the parts is there. */
+/** An HPCPolicy: how Pods of the gangs that name it are prepared. One of `flux`, `torch` and `managed` is set. */
 export interface HpcPolicy {
   readonly namespace: string;
   readonly name: string;
   readonly flux: FluxSettings | undefined;
   readonly torch: TorchSettings | undefined;
-  /** A workload manager that does not come with Muster. */
+  /** Settings for a third party's workload manager. */
   readonly managed?: ManagedSettings | undefined;
 }
 
-/** `spec.hpc.settings`, as they are written. */
+/** `spec.hpc.settings` as text. */
 export type ManagerSettings = Readonly<Record<string, string>>;
 
-/** What is asked of a manager that does not come with Muster; what of it can be, it says itself. */
+/** Settings for a third party's workload manager, which validates them itself. */
 export interface ManagedSettings {
   readonly manager: string;
   readonly settings: ManagerSettings;
 }
 
 /**
- * An HPCPolicy from JSON, with a fault for everything in it that is unknown or not so; what could not be read has its
- * default, so that one answer names every fault.
- * @param managers that are known beside Flux; `any` where only whoever prepares the Pods knows them
+ * Parses an HPCPolicy, with a fault for every unknown or wrong field. A field with a fault gets its default, so that one
+ * answer names every fault.
+ * @param managers known managers besides Flux; `any` when only the process that prepares the Pods knows them
  */
 export function parseHpcPolicy(
   object: JsonObject,
@@ -44,7 +44,7 @@ export function parseHpcPolicy(
   if (hpc === undefined && torch === undefined && faults.length === 0) {
     faults.push(fault('HpcPolicyEmpty', 'spec'));
   }
-  // Flux gives every task the environment of the first Pod, and so its rank.
+  // Flux passes the environment of the first Pod to every task, so every task would get the first Pod's rank.
   if (hpc !== undefined && torch !== undefined) faults.push(fault('HpcPolicyTwofold', 'spec.torch'));
   const policy = {
     namespace,
@@ -59,7 +59,7 @@ const FLUX = 'flux';
 const MANAGER_FIELD = 'spec.hpc.manager';
 const SETTINGS_FIELD = 'spec.hpc.settings';
 
-/** Under which manager the gang runs. One that nobody knows is read as Flux, which is not what was meant and has a fault. */
+/** Reads the manager. An unknown one is a fault and is read as Flux. */
 function managerOf(
   hpc: JsonObject,
   managers: readonly string[] | 'any',
@@ -118,9 +118,8 @@ const invalid = (path: string, value: string, form: string): Fault =>
   fault('HpcSettingInvalid', path, { value, detail: `must be ${form}` });
 
 /**
- * `settings` with the variables of the runner container that go before them, as Kubeflow's users know them; the very same
- * where there is none. Only those
- * with a literal value count; of two of one name the later one holds, as in the container.
+ * `settings` overridden by variables of the runner container, which Kubeflow's users know; the same object when there are
+ * none. Only variables with a literal value count; of two with the same name the later one is used, as in the container.
  * @param path of `env`
  */
 export function withEnvironment(
@@ -154,7 +153,7 @@ const VARIABLES: ReadonlyMap<string, SettingRow> = new Map(
   ),
 );
 
-/** The object at `path`, undefined where there is none. @param known all keys that it may have */
+/** The object at `path`, undefined when there is none. @param known all keys that it may have */
 function objectAt(
   value: Json | undefined,
   path: string,
@@ -171,11 +170,11 @@ function objectAt(
 
 export const HPC_POLICY_FIELD = keyed('metadata.annotations', ANNOTATION_HPC_POLICY);
 
-/** The HPCPolicy that a gang names, of its own namespace; undefined where it is no HPC gang. */
+/** Name of the HPCPolicy of a gang, in the gang's namespace; undefined for a gang without one. */
 export const policyNameOf = ({ annotations }: Pick<PodGang, 'annotations'>): string | undefined =>
   annotations.get(ANNOTATION_HPC_POLICY);
 
-/** @param elsewhere the namespaces that have one of this name */
+/** @param elsewhere namespaces with a policy of this name */
 export function policyMissing(name: string, elsewhere: readonly string[]): Fault {
   const detail = elsewhere.length === 0 ? {} : { detail: `there is one in ${elsewhere.join(', ')}` };
   return fault('HpcPolicyMissing', HPC_POLICY_FIELD, { value: name, ...detail });

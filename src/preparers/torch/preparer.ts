@@ -12,18 +12,18 @@ const SURFACE: PatchSurface = {
   fields: ['spec.hostname', 'spec.subdomain'],
 };
 
-/** Names of Pods are told without the domain of the cluster: only their length is held against the usual one. */
+/** Domain for checking the length of names. Pods get names without the cluster's domain, so the usual one is enough. */
 const CLUSTER_DOMAIN = 'cluster.local';
 
-/** On which the first Pod of a gang listens: the port that torchrun takes by itself. */
+/** Port of the first Pod of a gang: torchrun's default. */
 const TORCH_PORT = 29_500;
 
-/** By which a container shows that it has them. */
+/** Variable that shows that a container has been prepared. */
 const TORCH_MARK = 'PET_NNODES';
 
 /**
- * A Pod of a PyTorch program that runs on all Pods of its gang. Each is told its number at admission: those of the groups
- * before its own, and the one at the end of its host name.
+ * Prepares a Pod of a PyTorch program that runs on all Pods of its gang. Each Pod gets its rank at admission: the number of
+ * Pods in the groups before its own, plus the number at the end of its host name.
  */
 export const torchPreparer: PreparerFactory = {
   name: 'torch',
@@ -44,7 +44,9 @@ export const torchPreparer: PreparerFactory = {
     torch === undefined ? [] : gangService(gang, subdomain, { name: 'torch', port: TORCH_PORT }),
 };
 
-/** A PyTorch program starts with all of its Pods, while the gates open for the minimum. */
+/**
+ * Warns when the minimum is below the expected Pods: gates come off at the minimum, but PyTorch starts only with all Pods.
+ */
 function lateOf(gang: HpcGang): string[] {
   const [all, least] = [hostCount(hostGroups(gang)), minimumPods(gang)];
   if (all <= least) return [];
@@ -83,7 +85,10 @@ function prepare(
   }
 }
 
-/** With a value of its own this Pod would look for the others where they are not, or wait for some that there are not. */
+/**
+ * Faults of variables with a different value: the Pod would look for others at a wrong address, or wait for Pods that do not
+ * exist.
+ */
 const checkVariables = (
   { container, path }: ChosenContainer,
   variables: ReadonlyMap<string, string>,
@@ -96,7 +101,7 @@ const checkVariables = (
       : [fault('TorchVariableTaken', `${path}.env[${index}]`, { value: name, detail: `it is ${wanted}` })];
   });
 
-/** The name of the first Pod is one of the cluster. */
+/** A DNS policy fault: the first Pod's name can be resolved only by the cluster's DNS. */
 function checkDns(pod: PodReader): Fault[] {
   const policy = pod.at(['spec', 'dnsPolicy']) ?? 'ClusterFirst';
   const onNode = pod.at(['spec', 'hostNetwork']) === true;
@@ -106,8 +111,8 @@ function checkDns(pod: PodReader): Fault[] {
 }
 
 /**
- * The processes of one Pod, as a number. torchrun would count what the machine has, of which the container may use a part,
- * and the other Pods would not know how many it found: a word means what the container asks for.
+ * Number of processes of one Pod. A word such as `auto` is replaced by the container's GPUs or cores: torchrun would count
+ * the whole machine, of which the container may use only a part, and the other Pods would not know the result.
  */
 function processesOf({ container, path }: ChosenContainer, { procPerNode }: TorchSettings): number | Fault {
   if (typeof procPerNode === 'number') return procPerNode;
@@ -116,22 +121,22 @@ function processesOf({ container, path }: ChosenContainer, { procPerNode }: Torc
   return procPerNode === 'gpu' ? fault('TorchGpusMissing', `${path}.resources.limits`) : coresOf(container);
 }
 
-/** What one Pod of a gang is told. */
+/** PyTorch's parameters for one Pod of a gang. */
 export interface TorchProcess {
-  /** Of the Pod among all that are expected, from 0. */
+  /** Rank of the Pod among all expected Pods, from 0. */
   readonly rank: number;
-  /** How many Pods are expected. */
+  /** Number of expected Pods. */
   readonly nodes: number;
-  /** How many processes each of them runs. */
+  /** Number of processes of each Pod. */
   readonly processes: number;
-  /** The name of the first Pod. */
+  /** Name of the first Pod. */
   readonly address: string;
 }
 
 /**
- * The environment of a Pod, as text, in a fixed order: first what programs read that start without a launcher, and launchers
- * other than torchrun; then torchrun's own options, each of which it takes from `PET_` and its name. torchrun gives its
- * processes a `RANK` and `WORLD_SIZE` of their own.
+ * The environment of a Pod, as text, in a fixed order: first the variables of programs without a launcher and of launchers
+ * other than torchrun, then torchrun's own options, which it reads from `PET_` and the option's name. torchrun sets `RANK`
+ * and `WORLD_SIZE` for its processes itself.
  */
 const torchVariables = ({
   rank,

@@ -2,14 +2,14 @@ import { fault, type Fault } from '../../api/fault.ts';
 import { isDnsLabel } from '../../k8s/name-syntax.ts';
 import { own, type JsonObject } from '../../json/json.ts';
 
-/** Numbers of processes that follow from what a container asks for, as torchrun and Kubeflow call them. */
+/** Words for a number of processes that follows from the container's resources, as in torchrun and Kubeflow. */
 const WORDS = ['auto', 'cpu', 'gpu'] as const;
 export type ProcessesWord = (typeof WORDS)[number];
 
-/** `spec.torch` of an HPCPolicy: what PyTorch is told of its processes. */
+/** `spec.torch` of an HPCPolicy: PyTorch's settings for processes. */
 export interface TorchSettings {
   readonly procPerNode: number | ProcessesWord;
-  /** The container that gets the variables; undefined: the only one there is. */
+  /** Name of the container that gets the variables; undefined: the Pod's only one. */
   readonly container: string | undefined;
 }
 

@@ -8,14 +8,14 @@ import {
   SINGLE_SAYS,
 } from '../single-template.ts';
 
-// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label; a Deployment's ReplicaSet
-// is called after it, one that stands by itself has none.
+// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label; the name of a Deployment's
+// ReplicaSet ends with this hash, and a ReplicaSet without a Deployment lacks the label.
 const TEMPLATE_HASH = 'pod-template-hash';
 
 export const deployment: Kind = {
   ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
   single: replicatedTemplate,
-  // The name ends with a hash of the template.
+  // The ReplicaSet's real name ends with a hash of the template.
   children: [{ group: 'apps', version: 'v1', kind: 'ReplicaSet', suffix: '-hash', spec: 'spec' }],
   fleet: {
     shapes: [REPLICATED],
@@ -26,7 +26,7 @@ export const deployment: Kind = {
   },
 };
 
-/** By itself, or one revision of a Deployment: each is a gang. */
+/** A ReplicaSet of its own, or one revision of a Deployment: each is a gang. */
 export const replicaSet: Kind = {
   ...{ group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets' },
   single: replicatedTemplate,

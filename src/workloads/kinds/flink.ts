@@ -6,11 +6,11 @@ import { path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-/** The container of a Pod template that the operator merges its own into. */
+/** Container of a Pod template into which the operator merges its own container. */
 const MAIN_CONTAINER = 'flink-main-container';
 const SLOTS = 'taskmanager.numberOfTaskSlots';
 
-/** Flink counts bytes in words of its own: `2048m` are mebibytes, where Kubernetes would read thousandths of a byte. */
+/** Flink has memory units of its own: `2048m` is mebibytes, where Kubernetes reads thousandths of a byte. */
 const FLINK_BYTES =
   /^(\d+)\s*(?:(b|bytes)|(k|kb|kibibytes)|(m|mb|mebibytes)|(g|gb|gibibytes)|(t|tb|tebibytes))?$/i;
 const UNITS = ['', '', 'Ki', 'Mi', 'Gi', 'Ti'];
@@ -18,13 +18,16 @@ const UNITS = ['', '', 'Ki', 'Mi', 'Gi', 'Ti'];
 function memoryOf(value: Json | undefined): Json | undefined {
   if (typeof value !== 'string') return value;
   const found = FLINK_BYTES.exec(value.trim());
-  // The operator takes quantities of Kubernetes as well.
+  // The operator accepts quantities of Kubernetes as well.
   if (found === null) return value;
   const unit = found.slice(2).findIndex((part) => part !== undefined);
   return `${found[1] ?? ''}${UNITS[unit + 1] ?? ''}`;
 }
 
-/** The Pods of one manager: the common template, its own over that, and its resources for the main container. */
+/**
+ * The Pods of one manager: the common template, overridden by the manager's own template and by its resources for the main
+ * container.
+ */
 function podOf(spec: Json | undefined, manager: Json | undefined): JsonObject {
   const common = ownObject(ownObject(spec, 'podTemplate'), 'spec');
   const particular = ownObject(ownObject(manager, 'podTemplate'), 'spec');
@@ -45,7 +48,7 @@ function podOf(spec: Json | undefined, manager: Json | undefined): JsonObject {
   return { spec: { ...merged, containers: [{ ...main, resources }, ...sidecars] } };
 }
 
-/** As many as are asked for; else so many that their slots hold the parallelism. */
+/** The configured number of task managers; else the number whose slots hold the parallelism. */
 function taskManagers(spec: Json | undefined, reading: WorkloadReading): number {
   const written = reading.countOf('spec.taskManager.replicas', undefined);
   if (written !== undefined) return written;

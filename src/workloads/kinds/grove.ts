@@ -6,7 +6,7 @@ import { path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-/** A PodGang names Pods that somebody else makes: as many as it refers to, or as it needs at least. */
+/** A PodGang creates no Pods: its groups count the Pods that they reference, and at least their minimum. */
 function groups(_: JsonObject, reading: WorkloadReading): Template[] {
   return itemsAt(reading, path('spec.podgroups')).map(({ item, at }, index) => {
     const minimum = [...at, 'minReplicas'];
@@ -22,7 +22,7 @@ function groups(_: JsonObject, reading: WorkloadReading): Template[] {
   });
 }
 
-/** Each clique as often as its scaling group, and both as often as the whole set. */
+/** Each clique is repeated for the replicas of its scaling group, and both for the replicas of the whole set. */
 function cliques(object: JsonObject, reading: WorkloadReading): Template[] {
   const inside = path('spec.template');
   const whole = path('spec.replicas');
@@ -78,7 +78,7 @@ end
     health: { phases: [{ path: 'status.phase', values: ['Failed'] }], conditions: ['Unhealthy'] },
     status: { sums: [], phases: [{ path: 'phase', order: PHASES, waiting: 'Pending' }] },
     kept: {
-      // The references are the member's: it has the Pods.
+      // The references name Pods of the member cluster.
       always: ['spec.podgroups.*.minReplicas', 'spec.podgroups.*.podReferences'],
       filled: [],
       templates: [],
@@ -90,7 +90,7 @@ end
   },
 };
 
-/** Its Pods are those of PodGangs that Grove's operator makes. */
+/** A PodCliqueSet's Pods belong to PodGangs that Grove's operator makes. */
 export const podCliqueSet: Kind = {
   ...{ group: 'grove.io', version: 'v1alpha1', kind: 'PodCliqueSet', plural: 'podcliquesets' },
   templates: cliques,

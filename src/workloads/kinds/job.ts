@@ -30,7 +30,7 @@ export const job: Kind = {
       const done = reading.countOf('status.succeeded', 0) + failedIndexes(reading);
       return Math.min(told, Math.max(completions - done, 0));
     },
-    // Its template stays as it is while it has Pods.
+    // The template of a Job with Pods is immutable.
     replaces: () => 'together',
     warnings: (workload) => jobWarnings(own(workload, 'spec'), 'spec'),
   },
@@ -55,7 +55,7 @@ end
   },
 };
 
-/** Of a Job with `backoffLimitPerIndex`, how many of its indexes are given up: `1,3-5` are four. */
+/** Number of failed indexes of a Job with `backoffLimitPerIndex`: `1,3-5` are four. */
 function failedIndexes(reading: WorkloadReading): number {
   const told = reading.at(path('status.failedIndexes'));
   if (typeof told !== 'string') return 0;

@@ -9,13 +9,14 @@ import { path, valueAt, type Path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import { WorkloadReading } from '../workload-reading.ts';
 
-// https://jobset.sigs.k8s.io/docs/concepts/#jobset-labels: on Jobs and Pods; a Job is called <JobSet>-<replicated job>-<index>.
+// https://jobset.sigs.k8s.io/docs/concepts/#jobset-labels: labels of Jobs and Pods. A Job's name is <JobSet>-<replicated
+// job>-<index>.
 const JOBSET = 'jobset.sigs.k8s.io/jobset-name';
 const JOBSET_UID = 'jobset.sigs.k8s.io/jobset-uid';
 const REPLICATED_JOB = 'jobset.sigs.k8s.io/replicatedjob-name';
 const JOB_INDEX = 'jobset.sigs.k8s.io/job-index';
-// pkg/webhooks/pod_webhook.go of kubernetes-sigs/jobset refuses the Pods of a Job until the one with index 0 has a node;
-// not where somebody labels nodes beforehand and says so by the second.
+// pkg/webhooks/pod_webhook.go of kubernetes-sigs/jobset refuses the Pods of a Job until the Pod with index 0 has a node. It
+// does not when the second annotation says that nodes have been labelled beforehand.
 const EXCLUSIVE_TOPOLOGY = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
 const NODES_ARE_LABELLED = 'alpha.jobset.sigs.k8s.io/node-selector';
 
@@ -43,7 +44,7 @@ export const jobSet: Kind = {
     partIsGroup: true,
     completions,
     orderedStart: (workload) => [...jobsInOrder(workload), ...exclusiveTopology(workload)],
-    // All of its Pods are made anew together.
+    // A restart replaces all of its Pods together.
     replaces: () => 'together',
     warnings: (workload) =>
       (ownList(own(workload, 'spec'), 'replicatedJobs') ?? []).flatMap((item, index) =>
@@ -98,7 +99,7 @@ function replicatedJobs(_: JsonObject, reading: WorkloadReading): Template[] {
   });
 }
 
-/** How many Pods of a replicated job are to succeed: those of each of its Jobs. */
+/** Pods of a replicated job that have to succeed: the completions of each of its Jobs. */
 function completions(name: string, reading: WorkloadReading): number {
   const jobs = itemsAt(reading, path('spec.replicatedJobs'));
   return jobs
@@ -112,7 +113,7 @@ function completions(name: string, reading: WorkloadReading): number {
 
 const podTemplateOf = (item: Json): Json | undefined => own(own(own(item, 'template'), 'spec'), 'template');
 
-/** Replicated jobs of the gang that come after others of it. */
+/** Replicated jobs of the gang that start after other ones of the gang. */
 function jobsInOrder(workload: JsonObject): OrderedStart[] {
   const spec = own(workload, 'spec');
   const isMember = (item: Json): boolean => hasLabel(podTemplateOf(item)) && !isPart(podTemplateOf(item));
@@ -127,7 +128,7 @@ function jobsInOrder(workload: JsonObject): OrderedStart[] {
   ];
 }
 
-/** The annotation counts on the JobSet, on the template of a replicated job, and on that of its Pods. */
+/** The annotation is read on the JobSet, on the template of a replicated job, and on the template of its Pods. */
 function exclusiveTopology(workload: JsonObject): OrderedStart[] {
   const reading = new WorkloadReading(workload);
   const items = ownList(own(workload, 'spec'), 'replicatedJobs') ?? [];

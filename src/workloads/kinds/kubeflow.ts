@@ -7,18 +7,18 @@ import { path, type Path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-// pkg/apis/kubeflow.org/v1/common_types.go of kubeflow/training-operator; kubeflow/mpi-operator has the same keys
-// (pkg/apis/kubeflow/v2beta1/constants.go), and writes the role alone on Pods (defaultLabels in pkg/controller).
+// pkg/apis/kubeflow.org/v1/common_types.go of kubeflow/training-operator. kubeflow/mpi-operator has the same keys
+// (pkg/apis/kubeflow/v2beta1/constants.go) and writes the role only on Pods (defaultLabels in pkg/controller).
 const TRAINING_JOB = 'training.kubeflow.org/job-name';
 const TRAINING_ROLE = 'training.kubeflow.org/replica-type';
 const MPI_ROLE = 'training.kubeflow.org/job-role';
 
-/** A training job of the first Kubeflow operator: a map from roles to templates. */
+/** A training job of Kubeflow's training-operator: a map from roles to templates. */
 const trainingJob = (given: {
   readonly kind: string;
   readonly specs: string;
   readonly roles: readonly string[];
-  /** Roles that have no Pod where they give no number. */
+  /** Roles that default to 0 Pods. */
   readonly none?: readonly string[];
   readonly elastic?: string;
   readonly gang?: Partial<GangTerms>;
@@ -77,7 +77,7 @@ const trainingJob = (given: {
   };
 };
 
-/** `elasticPolicy.minReplicas` is a number of workers. */
+/** Sets the workers' minimum: `elasticPolicy.minReplicas` is a number of workers. */
 const elastic = (templates: Template[], minimum: Path, reading: WorkloadReading): Template[] => {
   const least = reading.count(minimum, undefined);
   return templates.map((template) =>
@@ -122,7 +122,7 @@ export const mpiJob = trainingJob({
   none: ['Worker'],
   gang: {
     otherVersion: 'v2beta1',
-    // The newer operator starts its launcher as a Job.
+    // The newer operator runs its launcher as a Job.
     controllers: ['kubeflow.org/MPIJob', 'batch/Job'],
     read: (pod, { kind: by, name, uid }) => {
       const job = pod.label(TRAINING_JOB) ?? '';
@@ -138,11 +138,11 @@ export const mpiJob = trainingJob({
   },
 });
 
-/** Its workers are gated until the launcher is there. */
+/** A launcher that is created after its workers, which are gated until the launcher exists. */
 function launcherLast(workload: JsonObject): OrderedStart[] {
   const spec = own(workload, 'spec');
   const launcher = own(own(own(spec, 'mpiReplicaSpecs'), 'Launcher'), 'template');
-  // One that is no member waits for a gang of workers that somebody wrote.
+  // A launcher without the label is no member of the gang, so it may wait for the workers of a PodGang that a user wrote.
   return hasLabel(launcher) && ownString(spec, 'launcherCreationPolicy') === 'WaitForWorkersReady'
     ? [orderedBy(workload, { field: 'spec.launcherCreationPolicy', instead: 'AtStartup' })]
     : [];

@@ -6,12 +6,12 @@ import { path } from '../path.ts';
 import type { OneByOne, Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-// https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/. Leaders are called <set>-<group>,
-// workers <set>-<group>-<index>; pkg/webhooks/pod_webhook.go of kubernetes-sigs/lws writes the group of a leader.
+// https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/. A leader's name is <set>-<group>, a
+// worker's <set>-<group>-<index>. pkg/webhooks/pod_webhook.go of kubernetes-sigs/lws sets the group of a leader.
 const LWS = 'leaderworkerset.sigs.k8s.io/name';
 const LWS_GROUP = 'leaderworkerset.sigs.k8s.io/group-index';
-// pkg/controllers/pod_controller.go of kubernetes-sigs/lws makes the set of the workers once the leader has a node. Its
-// annotation for subgroups gives Pods affinities and keeps none back.
+// With this annotation, pkg/controllers/pod_controller.go of kubernetes-sigs/lws creates the workers' StatefulSet only once
+// the leader has a node. The annotation for subgroups only sets affinities and delays no Pods.
 const EXCLUSIVE_TOPOLOGY = 'leaderworkerset.sigs.k8s.io/exclusive-topology';
 
 export const leaderWorkerSet: Kind = {
@@ -33,7 +33,7 @@ export const leaderWorkerSet: Kind = {
     read: (pod, { name: set }) => {
       const name = pod.label(LWS) ?? '';
       const part = pod.label(LWS_GROUP);
-      // A webhook of LeaderWorkerSet takes it from the leader's name.
+      // A webhook of LeaderWorkerSet derives the group from the leader's name.
       if (part === undefined) return set === name ? { late: LWS_GROUP } : { differs: LWS };
       if (set === `${name}-${part}`) return { name, part, group: 'worker' };
       const isLeader = set === name && (pod.name ?? '') === `${name}-${part}`;
@@ -56,7 +56,7 @@ export const leaderWorkerSet: Kind = {
         ? orderedByTopology(workload, [], EXCLUSIVE_TOPOLOGY)
         : [];
     },
-    // All Pods of a group are made anew together.
+    // All Pods of a group are replaced together.
     replaces: () => 'together',
   },
   fleet: {
@@ -94,7 +94,7 @@ const afterLeader = (object: JsonObject): OneByOne | undefined =>
     ? { field: 'spec.startupPolicy', instead: 'LeaderCreated' }
     : undefined;
 
-/** Of each group one leader and `size - 1` workers; without a template of its own the leader has the workers'. */
+/** One leader and `size - 1` workers for each group. Without a leader template the workers' template is used. */
 function leaderAndWorkers(object: JsonObject, reading: WorkloadReading): Template[] {
   const group = path('spec.leaderWorkerTemplate');
   const set = own(own(object, 'spec'), 'leaderWorkerTemplate');

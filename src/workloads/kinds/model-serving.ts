@@ -7,8 +7,8 @@ import { readyWhere } from '../single-template.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-// pkg/apis/workload/v1alpha1/labels.go of volcano-sh/kthena; createBasePod of its pkg/model-serving-controller/utils writes
-// them, and the ModelServing controls each Pod. A serving group is called <name>-<index>.
+// pkg/apis/workload/v1alpha1/labels.go of volcano-sh/kthena. createBasePod of its pkg/model-serving-controller/utils writes
+// them, and the ModelServing controls each Pod. A serving group's name is <name>-<index>.
 const MODEL_SERVING = 'modelserving.volcano.sh/name';
 const SERVING_GROUP = 'modelserving.volcano.sh/group-name';
 const ROLE = 'modelserving.volcano.sh/role';
@@ -24,11 +24,11 @@ interface Part {
   readonly template: JsonObject | undefined;
   readonly path: Path;
   readonly pods: number;
-  /** Where `gangPolicy` says so. */
+  /** The minimum in `gangPolicy`; undefined when `gangPolicy` has none for this role. */
   readonly minimum: { readonly pods: number; readonly path: Path; readonly each: number } | undefined;
 }
 
-/** Of each role one entry and `workerReplicas` workers, as often as its `replicas`. */
+/** The templates of each role: one entry Pod and `workerReplicas` workers, each repeated for the role's `replicas`. */
 const partsOf = (reading: WorkloadReading): Part[] =>
   itemsAt(reading, path('spec.template.roles')).flatMap(({ item, at }, index) => {
     const role = textAt(reading, [...at, 'name']) || `role-${index}`;
@@ -91,7 +91,7 @@ export const modelServing: Kind = {
     gangs: (reading) => reading.count(GROUPS, 1),
     pods: (group, _, reading) => partOf(group, reading)?.pods ?? 0,
     minimum: (group, pods, reading) => partOf(group, reading)?.minimum?.pods ?? pods,
-    // shouldCreatePodGroup of volcano-sh/kthena.
+    // shouldCreatePodGroup of volcano-sh/kthena: such a ModelServing may get a PodGroup of its own.
     warnings: (workload) =>
       [undefined, 'volcano'].includes(ownString(own(workload, 'spec'), 'schedulerName'))
         ? [
@@ -135,7 +135,7 @@ end
 `,
     health: { phases: [], conditions: [], ready: readyWhere('availableReplicas') },
     status: { sums: ['replicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], phases: [] },
-    // Nobody may change it later.
+    // The field is immutable.
     kept: { always: ['spec.template.gangPolicy.minRoleReplicas'], filled: [], templates: [] },
     says: {
       components: '`<role>-entry`, `<role>-worker`: those of all serving groups',

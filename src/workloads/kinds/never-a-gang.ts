@@ -1,7 +1,7 @@
 import type { Kind } from '../kind.ts';
 import { replicatedTemplate, uncountedTemplate } from '../single-template.ts';
 
-/** As many Pods as there are fitting nodes: there is no number to wait for. */
+/** A DaemonSet has a Pod for each matching node, so there is no number of Pods to wait for. */
 export const daemonSet: Kind = {
   ...{ group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets' },
   single: uncountedTemplate('spec.template'),
@@ -14,7 +14,7 @@ export const replicationController: Kind = {
   gang: 'never',
 };
 
-/** Makes nothing by itself. */
+/** A PodTemplate creates no Pods by itself. */
 export const podTemplate: Kind = {
   ...{ group: '', version: 'v1', kind: 'PodTemplate', plural: 'podtemplates' },
   single: uncountedTemplate('template'),

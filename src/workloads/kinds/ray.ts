@@ -6,8 +6,8 @@ import { namedBy } from '../gang-label.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-// ray-operator/controllers/ray/utils/constant.go of ray-project/kuberay; which of them a template cannot set itself is said
-// by labelPod in controllers/ray/common/pod.go.
+// ray-operator/controllers/ray/utils/constant.go of ray-project/kuberay; labelPod in controllers/ray/common/pod.go lists the
+// labels that a template cannot set.
 const RAY_CLUSTER = 'ray.io/cluster';
 const RAY_NODE = 'ray.io/node-type';
 const RAY_GROUP = 'ray.io/group';
@@ -27,7 +27,7 @@ const says = {
   minimum: '`minReplicas` of the group where the cluster scales by itself; else all',
 };
 
-/** The head and the groups of workers. @param cluster where the cluster's spec stands, as Lua has it */
+/** The head and the worker groups in Lua. @param cluster Lua path of the cluster's spec */
 const rayLua = (cluster: string): string => `
 local function computed(obj, _, found)
   local root = ${cluster}
@@ -99,7 +99,7 @@ export const rayCluster: Kind = {
   },
 };
 
-/** A RayCluster whose name ends with random letters. */
+/** A RayCluster, whose real name ends with random letters. */
 const cluster = (spec: string): Child => ({
   ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster' },
   ...{ suffix: '-hash', spec },
@@ -113,7 +113,7 @@ export const rayJob: Kind = {
   ...{ group: 'ray.io', version: 'v1', kind: 'RayJob', plural: 'rayjobs' },
   templates: (object, reading) =>
     rayPods(own(own(object, 'spec'), 'rayClusterSpec'), path('spec.rayClusterSpec'), reading),
-  // constructRayClusterForRayJob and createNewK8sJob of ray-project/kuberay.
+  // Created by constructRayClusterForRayJob and createNewK8sJob of ray-project/kuberay.
   children: [cluster('spec.rayClusterSpec'), submitter('', 'spec.submitterPodTemplate')],
   fleet: {
     lua: rayLua('{ "spec", "rayClusterSpec" }'),
@@ -161,13 +161,13 @@ export const rayJob: Kind = {
   },
 };
 
-/** Makes one RayCluster, and another for each upgrade (constructRayClusterForRayService). */
+/** A RayService creates one RayCluster, and another for each upgrade (constructRayClusterForRayService). */
 export const rayService: Kind = {
   ...{ group: 'ray.io', version: 'v1', kind: 'RayService', plural: 'rayservices' },
   children: [cluster('spec.rayClusterConfig')],
 };
 
-/** Makes a RayJob for each time. */
+/** A RayCronJob creates a RayJob for each scheduled time. */
 export const rayCronJob: Kind = {
   ...{ group: 'ray.io', version: 'v1', kind: 'RayCronJob', plural: 'raycronjobs' },
   children: [
@@ -176,9 +176,9 @@ export const rayCronJob: Kind = {
   ],
 };
 
-/** The head and the groups of workers of a cluster's spec. */
+/** The head and the worker groups of a cluster's spec. */
 function rayPods(spec: ReturnType<typeof own>, at: Path, reading: WorkloadReading): Template[] {
-  // A RayJob may run in a cluster that is there already.
+  // A RayJob may use an existing cluster and have no cluster spec.
   if (spec === undefined || spec === null) return [];
   const autoscales = own(spec, 'enableInTreeAutoscaling') === true;
   const head: Template = {
@@ -193,8 +193,8 @@ function rayPods(spec: ReturnType<typeof own>, at: Path, reading: WorkloadReadin
     const minimum = [...group, 'minReplicas'];
     const hosts = reading.count([...group, 'numOfHosts'], 1);
     const least = reading.count(minimum, 0);
-    // With its autoscaler a cluster begins with the least, and says no other number. GetWorkerGroupDesiredReplicas of
-    // ray-project/kuberay keeps the number within the least and the most.
+    // With the autoscaler a cluster starts with `minReplicas` unless `replicas` is set. GetWorkerGroupDesiredReplicas of
+    // ray-project/kuberay limits the number to the minimum and the maximum.
     const asked = reading.count(count, autoscales ? least : 1);
     const most = reading.count([...group, 'maxReplicas'], asked);
     const replicas = item['suspend'] === true ? 0 : Math.max(least, Math.min(asked, most));

@@ -7,18 +7,18 @@ import { path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import { WorkloadReading } from '../workload-reading.ts';
 
-// api/workloads/constants/label.go of sgl-project/rbg. Its controller makes a RoleInstanceSet of each role, called
-// <group>-<role> and cut to 63 characters, that RoleInstances, called <set>-…, and those the Pods.
+// api/workloads/constants/label.go of sgl-project/rbg. The controller creates for each role a RoleInstanceSet
+// <group>-<role>, cut to 63 characters; that creates RoleInstances <set>-…, and these create the Pods.
 const GROUP_NAME = 'rbg.workloads.x-k8s.io/group-name';
 const ROLE_NAME = 'rbg.workloads.x-k8s.io/role-name';
 const COMPONENT_NAME = 'rbg.workloads.x-k8s.io/component-name';
-// api/workloads/constants/annotation.go: of a group, and of a role that is something else than a RoleInstanceSet.
+// api/workloads/constants/annotation.go: the first on a group, the second on a role that is not a RoleInstanceSet.
 const GANG_SCHEDULING = 'rbg.workloads.x-k8s.io/group-gang-scheduling';
 const WORKLOAD_TYPE = 'rbg.workloads.x-k8s.io/role-workload-type';
 
 const ROLES = path('spec.roles');
 
-/** A gang with all of its roles. */
+/** A RoleBasedGroup is one gang with all of its roles. */
 export const roleBasedGroup: Kind = {
   ...{ group: 'workloads.x-k8s.io', version: 'v1alpha2', kind: 'RoleBasedGroup' },
   plural: 'rolebasedgroups',
@@ -101,7 +101,7 @@ end
 
 const setOf = (group: string, role: string): string => `${group}-${role}`.slice(0, 63).replace(/-+$/, '');
 
-/** The Pods of one instance of a role. A patch of a template is not looked into. */
+/** The Pods of one instance of a role. A patch of a template is not evaluated. */
 function templates(_: JsonObject, reading: WorkloadReading): Template[] {
   const shared = itemsAt(reading, path('spec.roleTemplates'));
   return itemsAt(reading, ROLES).flatMap(({ item, at }, index) => {
@@ -141,7 +141,7 @@ function templates(_: JsonObject, reading: WorkloadReading): Template[] {
   });
 }
 
-/** Roles of the gang that come after others of it, and instances of a role that come one after the other. */
+/** Roles of the gang that start after other ones of it, and roles whose instances start one by one. */
 function orderedStart(workload: JsonObject): OrderedStart[] {
   const reading = new WorkloadReading(workload);
   const asking = templates(workload, reading).filter(({ template }) => hasLabel(template));

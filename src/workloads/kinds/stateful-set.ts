@@ -43,7 +43,7 @@ export const statefulSet: Kind = {
       if (ownString(strategy, 'type') === 'OnDelete') return 'by hand';
       const most: Json | undefined = own(own(strategy, 'rollingUpdate'), 'maxUnavailable');
       if (pods < 2 || most === '100%' || (typeof most === 'number' && most >= pods)) return 'together';
-      // Those that are there have no label, and each new one would wait for the next.
+      // Existing Pods lack the label, and each new one would wait for the next.
       const detail = 'scale it to 0 before, or write type: OnDelete and delete all of its Pods together';
       return fault('PodsOneByOne', 'spec.updateStrategy', { detail });
     },

@@ -5,7 +5,7 @@ import { path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 
-/** Its Pods are those of the JobSet that is made of it. */
+/** A TrainJob's Pods belong to the JobSet that its controller creates. */
 export const trainJob: Kind = {
   ...{ group: 'trainer.kubeflow.org', version: 'v1alpha1', kind: 'TrainJob', plural: 'trainjobs' },
   templates: trainers,
@@ -43,7 +43,7 @@ end
   },
 };
 
-/** As in https://www.kubeflow.org/docs/components/trainer/operator-guides/job-template/; it is called as its TrainJob is. */
+/** https://www.kubeflow.org/docs/components/trainer/operator-guides/job-template/; the JobSet has the TrainJob's name. */
 const JOB_SET: Child = {
   ...{ group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet' },
   ...{ suffix: '', spec: 'spec.template.spec' },
@@ -62,10 +62,10 @@ export const clusterTrainingRuntime: Kind = {
   plural: 'clustertrainingruntimes',
 };
 
-/** The runtime of a TrainJob calls its trainers so. */
+/** Name of the replicated job of the trainers in a TrainJob's runtime. */
 const NODE = 'node';
 
-/** The second operator keeps templates in a runtime elsewhere; the job says how many nodes and what each needs. */
+/** Trainer V2 keeps templates in a runtime object; the TrainJob has only the number of nodes and the resources of each. */
 function trainers(object: JsonObject, reading: WorkloadReading): Template[] {
   const count = path('spec.trainer.numNodes');
   const trainer = own(own(object, 'spec'), 'trainer');
@@ -87,7 +87,7 @@ function trainers(object: JsonObject, reading: WorkloadReading): Template[] {
   ];
 }
 
-/** What managers such as Kueue add to the Pods of the trainers. */
+/** Fields that managers such as Kueue add to the trainers' Pods. */
 function patchesOf(reading: WorkloadReading): JsonObject {
   let nodeSelector: JsonObject = {};
   const tolerations: Json[] = [];

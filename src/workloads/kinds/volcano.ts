@@ -66,7 +66,7 @@ export const volcanoJob: Kind = {
     },
     kept: {
       always: ['spec.minAvailable', 'spec.tasks.*.minAvailable'],
-      // Its webhook lets nothing else be changed once the job is there.
+      // Volcano's webhook rejects every other change after creation.
       filled: [
         'spec.queue',
         'spec.schedulerName',

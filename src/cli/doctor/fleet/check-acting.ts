@@ -12,10 +12,10 @@ import type { KubeClient } from '../../../kube/client/client.ts';
 import { ApiError } from '../../../kube/client/errors.ts';
 import { RESOURCE_BINDINGS } from '../../../kube/client/resources.ts';
 
-/** Who waits for Muster in Karmada's API server, and whether it acts there. */
+/** Objects of Karmada's API server that wait for Muster, and the Lease that shows whether Muster runs. */
 export interface Acting extends Pick<Program, 'now' | 'lease'> {
   readonly schedulerName: string;
-  /** What the configuration has; undefined where no configuration is known. */
+  /** `fleet.assigner.enabled`; undefined where no configuration is known. */
   readonly assigner: boolean | undefined;
   readonly queues: boolean | undefined;
   /** PropagationPolicies and ClusterPropagationPolicies. */
@@ -31,7 +31,7 @@ const NOBODY = {
   fix: 'see that Muster runs with fleet.kubeconfig of this API server: its log says why nobody leads',
 };
 
-/** Whether somebody waits for Muster, and in vain. */
+/** Reports policies and bindings that wait for Muster while the configuration or the Lease shows that it does not act. */
 export function checkActing(given: Acting): readonly Diagnosis[] {
   const { assigner, queues, schedulerName, clusters } = given;
   const bindings = given.bindings.flatMap((read) => valueOf(read) ?? []);
@@ -104,7 +104,7 @@ function checkClusters(read: Read<readonly JsonObject[]>): Diagnosis {
 
 const NAME = 'muster-doctor';
 
-/** How Karmada's API server answered an attempt to make a binding in a namespace; nothing was stored. */
+/** Karmada's API server's answer to a dry run of a binding's create; nothing is stored. */
 export interface BindingTrial {
   readonly namespace: string;
   readonly answer: { readonly stored: JsonObject } | { readonly refusal: string };
@@ -118,7 +118,7 @@ export const queueNamespaces = (namespaces: Read<readonly JsonObject[]>): string
     return queue === '' ? [] : [ownString(metadata, 'name') ?? ''];
   });
 
-/** Makes a binding by dry run, as Karmada does for a workload, where one is held; undefined where none is. */
+/** Creates a binding as a dry run, as Karmada does for a workload. @returns undefined where no namespace has a queue */
 export async function tryBinding(
   client: KubeClient,
   namespaces: Read<readonly JsonObject[]>,
@@ -146,7 +146,7 @@ export async function tryBinding(
 const LOOK =
   'see docs/fleet.md, "Setting it up": the Service of manifests/karmada/queues, the caBundle, and that Karmada reaches Muster';
 
-/** Whether Karmada's API server gets an answer from Muster. */
+/** Whether Karmada's API server reaches Muster. */
 export function checkBindingTrial(
   namespaces: Read<readonly JsonObject[]>,
   trial: BindingTrial | undefined,

@@ -8,7 +8,7 @@ export const BINDING_DEFINITIONS = [
 ] as const;
 export const QUEUE_DEFINITION = 'fleetqueues.muster.dev';
 
-/** Fields of bindings that Muster reads or writes, and what comes of it where the definition drops them. */
+/** Fields of bindings that Muster reads or writes, and the consequence where the CustomResourceDefinition lacks one. */
 const BINDING_FIELDS: Readonly<Record<string, string>> = {
   'spec.schedulerName': 'a policy cannot name Muster as its scheduler',
   'spec.suspension.scheduling': 'no binding can be held for a queue',
@@ -21,7 +21,7 @@ const BINDING_FIELDS: Readonly<Record<string, string>> = {
   'status.conditions': 'nobody is told why a gang waits',
   'status.aggregatedStatus': 'no queue sees that a gang has come to its end',
 };
-/** Without these nothing goes; without the others less does. */
+/** Fields without which Muster cannot work in a fleet; without one of the others a part of its work is missing. */
 const NEEDED = new Set(['spec.schedulerName', 'spec.suspension.scheduling', 'status.conditions']);
 const QUEUE_FIELDS = [
   ...['spec.weight', 'spec.parent', 'spec.capacity', 'spec.hold'],
@@ -42,7 +42,10 @@ export interface FleetDefinitions {
   readonly queue: Read<JsonObject>;
 }
 
-/** @param queues whether the configuration has queues; undefined where no configuration is known */
+/**
+ * Checks the CustomResourceDefinitions of a fleet.
+ * @param queues `fleet.queues.enabled`; undefined where no configuration is known
+ */
 export const checkFleetDefinitions = (
   { bindings, queue }: FleetDefinitions,
   queues: boolean | undefined,
@@ -95,7 +98,7 @@ function checkQueue(read: Read<JsonObject>, wanted: boolean | undefined): Diagno
 
 const pluralOf = (definition: string): string => definition.split('.')[0] ?? definition;
 
-/** Of a version that is served. */
+/** The schema of a version that is served; undefined where there is none. */
 function schemaOf(definition: JsonObject, version: string): JsonObject | undefined {
   const entry = (ownList(own(definition, 'spec'), 'versions') ?? []).find(
     (one) => ownString(one, 'name') === version && own(one, 'served') === true,
@@ -103,7 +106,7 @@ function schemaOf(definition: JsonObject, version: string): JsonObject | undefin
   return entry === undefined ? undefined : (ownObject(own(entry, 'schema'), 'openAPIV3Schema') ?? {});
 }
 
-/** Whether a field comes through; `*` is every item of a list. */
+/** Whether the API server keeps a field; the step `*` stands for every item of a list. */
 function knows(schema: JsonObject, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined || own(schema, 'x-kubernetes-preserve-unknown-fields') === true) return true;
   const next = step === '*' ? ownObject(schema, 'items') : ownObject(own(schema, 'properties'), step);

@@ -5,12 +5,12 @@ import { checkPath, covers, pathOf } from '../check-webhooks.ts';
 import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Say, type Read } from '../diagnosis.ts';
 import { checkAuthority } from './check-interpreter.ts';
 
-/** What holds new bindings back until their queue lets them through. */
+/** The webhook and the policy that hold new bindings until their queue releases them. */
 export interface Holding {
   readonly webhooks: Read<readonly JsonObject[]>;
   readonly policies: Read<readonly JsonObject[]>;
   readonly policyBindings: Read<readonly JsonObject[]>;
-  /** Whether there are queues at all. */
+  /** CustomResourceDefinition of FleetQueues; absent where there are no queues. */
   readonly definition: Read<JsonObject>;
   /** The Service muster-system/muster, in Karmada's API server. */
   readonly service: Read<JsonObject>;
@@ -20,7 +20,7 @@ const APPLY = 'kubectl apply -k manifests/karmada/queues, with caBundle as in do
 const POLICY = 'muster-fleet-queues';
 const RESOURCE = 'resourcebindings';
 
-/** @param wanted whether the configuration has queues; undefined where no configuration is known */
+/** Checks that new bindings are held. @param wanted `fleet.queues.enabled`; undefined where no configuration is known */
 export function checkHolding(given: Holding, wanted: boolean | undefined): readonly Diagnosis[] {
   const say = saying('webhooks', 'bindings');
   if (given.webhooks.state === 'unread') return [say.notChecked(given.webhooks.reason, RIGHTS_FIX)];
@@ -76,7 +76,7 @@ function checkHook(title: string, webhook: JsonObject, service: Holding['service
     );
   found.push(...checkService(say, title, webhook, service));
   const policy = ownString(webhook, 'failurePolicy') ?? 'unset';
-  // It is Fail where nothing is said.
+  // An unset failurePolicy is Fail.
   if (policy === 'Ignore')
     found.push(
       say.problem(
@@ -87,7 +87,7 @@ function checkHook(title: string, webhook: JsonObject, service: Holding['service
   return found;
 }
 
-/** Whether only namespaces with a queue are selected. */
+/** Whether the webhook selects only namespaces with a queue. */
 function selectsQueues(webhook: JsonObject): boolean {
   const selector = own(webhook, 'namespaceSelector');
   return (ownList(selector, 'matchExpressions') ?? []).some(
@@ -95,7 +95,7 @@ function selectsQueues(webhook: JsonObject): boolean {
   );
 }
 
-/** Karmada's API server looks a Service up in itself, where no Pods are: only one that names another host leads anywhere. */
+/** Karmada's API server resolves the Service in its own API, where no Pods run: only type ExternalName leads to Muster. */
 function checkService(say: Say, title: string, webhook: JsonObject, read: Holding['service']): Diagnosis[] {
   const named = own(own(webhook, 'clientConfig'), 'service');
   if (named === undefined) return [];

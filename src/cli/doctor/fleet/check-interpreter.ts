@@ -7,16 +7,16 @@ import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts'
 import { checkPath, has, pathOf, strings } from '../check-webhooks.ts';
 import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Say, type Read } from '../diagnosis.ts';
 
-/** Whom Karmada asks about workloads. */
+/** The interpreters that Karmada asks about workloads. */
 export interface Interpreters {
   /** ResourceInterpreterWebhookConfigurations. */
   readonly webhooks: Read<readonly JsonObject[]>;
-  /** ResourceInterpreterCustomizations: what is told in Lua, which Karmada asks before any webhook. */
+  /** ResourceInterpreterCustomizations with Lua scripts, which Karmada asks before any webhook. */
   readonly customizations: Read<readonly JsonObject[]>;
 }
 
 interface Hook {
-  /** `<configuration>/<webhook>`: of several that would do Karmada asks the first by this. */
+  /** `<configuration>/<webhook>`: of several matching webhooks Karmada asks the first in the order of these names. */
   readonly title: string;
   readonly webhook: JsonObject;
   readonly ours: boolean;
@@ -26,8 +26,9 @@ const APPLY = 'kubectl apply -k manifests/karmada, with caBundle as in docs/flee
 const VERSION = 'v1alpha1';
 
 /**
- * @param kinds whose workloads Muster knows; only those with several templates are asked for
- * @param wanted whether the configuration has it; undefined where no configuration is known
+ * Checks which interpreter Karmada asks about gangs' workloads.
+ * @param kinds built-in kinds of workloads; only those with several Pod templates are checked
+ * @param wanted whether the configuration has the interpreter; undefined where no configuration is known
  */
 export function checkInterpreter(
   { webhooks, customizations }: Interpreters,
@@ -72,7 +73,7 @@ const hooksOf = (configuration: JsonObject): Hook[] =>
     return { title: `${objectName(configuration)}/${name}`, webhook, ours };
   });
 
-/** Karmada asks for 0 Pods of every gang: Muster says that nothing is to change, others that nothing is to be left. */
+/** Karmada asks for a revision to 0 Pods of every gang. Muster changes nothing then; other interpreters remove all Pods. */
 function checkRevising({ title, webhook, ours }: Hook, gangs: readonly WorkloadKind[]): Diagnosis[] {
   const say = saying('interpreter', 'revising');
   const kinds = gangs.filter((kind) => covers(webhook, REVISING, kind)).map(titleOf);
@@ -84,7 +85,7 @@ function checkRevising({ title, webhook, ours }: Hook, gangs: readonly WorkloadK
     : [say.problem(what, fix)];
 }
 
-/** Whether Karmada can call it at all. */
+/** Checks the path, the CA, the version and the timeout of Karmada's calls. */
 function checkCall({ title, webhook }: Hook): Diagnosis[] {
   const say = saying('interpreter', 'call');
   const found = [
@@ -103,7 +104,7 @@ function checkCall({ title, webhook }: Hook): Diagnosis[] {
   return found;
 }
 
-/** Whether its caller knows by whom Muster's certificate is signed. */
+/** Checks that the `caBundle` holds a certificate: without one the caller does not trust Muster's certificate. */
 export function checkAuthority(say: Say, title: string, webhook: JsonObject): Diagnosis[] {
   const bundle = ownString(own(webhook, 'clientConfig'), 'caBundle') ?? '';
   const fix = 'put the CA of Muster’s certificate into clientConfig.caBundle: docs/fleet.md';
@@ -116,7 +117,7 @@ export function checkAuthority(say: Say, title: string, webhook: JsonObject): Di
     : [say.problem(`the caBundle of ${title} is no certificate in base64`, fix)];
 }
 
-/** What Muster is not asked, and where somebody else is asked instead. */
+/** Reports operations for which Karmada does not ask Muster, or asks another webhook first. */
 function checkOperations(hooks: readonly Hook[], gangs: readonly WorkloadKind[]): Diagnosis[] {
   const say = saying('interpreter', 'operations');
   const lacking = new Map<string, string[]>();
@@ -145,7 +146,7 @@ function checkOperations(hooks: readonly Hook[], gangs: readonly WorkloadKind[])
   ];
 }
 
-/** By which part of a customization Lua answers an operation. */
+/** The field of a customization whose Lua script answers an operation. */
 const LUA: Readonly<Record<string, string>> = {
   componentResource: 'InterpretComponent',
   replicaRevision: REVISING,

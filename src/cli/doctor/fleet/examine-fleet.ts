@@ -32,7 +32,10 @@ const [CONFIG, POLICY] = ['config.karmada.io/v1alpha1', 'policy.karmada.io/v1alp
 const SERVICE = kindOf('v1', 'Service', true);
 const DEFINITION = kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 
-/** Looks at what is registered in Karmada's API server. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration */
+/**
+ * Checks what is registered in Karmada's API server.
+ * @throws MusterError CLUSTER_UNREACHABLE, and the errors of a configuration file that is named
+ */
 export async function examineFleet(
   given: Omit<Examination, 'tryIn' | 'muster'>,
 ): Promise<{ kubernetes: string; findings: Diagnosis[] }> {
@@ -60,7 +63,7 @@ export async function examineFleet(
     ...(queues === false || (queues === undefined && queue.state === 'absent') ? [] : QUEUE_RULES),
   ];
   const findings = [
-    // Gangs are not prepared here: any version will do.
+    // Karmada's API server prepares no gangs, so any version is good.
     saying('cluster', 'version').ok(`Kubernetes ${kubernetes}`),
     finding,
     ...checkFleetDefinitions(
@@ -127,13 +130,13 @@ const EVENTS: ExpectedRule = {
   ...{ group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
   why: 'says what became of a binding',
 };
-/** The resources of the workloads, by their group. */
+/** The built-in kinds of workloads of a fleet, by their API group. */
 const workloads = Map.groupBy(
   kinds.filter(({ fleet }) => fleet !== undefined),
   ({ group }) => group,
 );
 
-/** Of its Role: for both. */
+/** Rules of the Role in manifests/karmada/assigner and in manifests/karmada/queues. */
 const LEADER_RULES: readonly ExpectedRule[] = [
   {
     ...{ group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], lease: 'namespace' },
@@ -145,7 +148,7 @@ const LEADER_RULES: readonly ExpectedRule[] = [
   },
 ];
 
-/** Of the ClusterRole of manifests/karmada/assigner; a test compares the two. */
+/** Rules of the ClusterRole in manifests/karmada/assigner; a test compares both. */
 export const ASSIGNER_RULES: readonly ExpectedRule[] = [
   { group: BINDING_GROUP, resources: BINDINGS, verbs: ['list', 'watch', 'patch'], why: 'places bindings' },
   {
@@ -163,7 +166,7 @@ export const ASSIGNER_RULES: readonly ExpectedRule[] = [
   EVENTS,
 ];
 
-/** Of the ClusterRole of manifests/karmada/queues; a test compares the two. */
+/** Rules of the ClusterRole in manifests/karmada/queues; a test compares both. */
 export const QUEUE_RULES: readonly ExpectedRule[] = [
   {
     ...{ group: BINDING_GROUP, resources: BINDINGS, verbs: ['get', 'list', 'watch', 'patch'] },

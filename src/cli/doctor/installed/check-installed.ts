@@ -20,15 +20,15 @@ import { judge, type KindOfObject, type Weight } from './judgement.ts';
 import { EXACT, KINDS, meantIn, WHOLE } from './kinds.ts';
 import { componentsIn, identityOf, kindName, type Identity, type Shipped } from './wanted.ts';
 
-/** What a cluster has of what this version ships. */
+/** The manifests of this version, and the objects of the cluster to compare with them. */
 export interface Installed {
   readonly shipped: Shipped;
   readonly live: (identity: Identity) => Read<JsonObject>;
-  /** All objects of some kinds: those by which the API server judges. */
+  /** All objects of the kinds that the API server consults at admission: webhook configurations and policies. */
   readonly lists: Readonly<Record<string, Read<readonly JsonObject[]>>>;
   /** Kinds that the cluster does not serve. */
   readonly unserved: ReadonlySet<string>;
-  /** Whose gangs are Muster’s: the webhooks may be narrowed alike. */
+  /** Selectors of the gangs that Muster is responsible for; the webhooks' selectors may be narrowed by them. */
   readonly selectors: Selectors;
 }
 
@@ -36,7 +36,7 @@ const DEFINITION_OF_OTHERS = 'controller-gen.kubebuilder.io/version';
 const PART_OF = 'app.kubernetes.io/part-of';
 const FIX = '`muster doctor --fix` prints the command';
 
-/** Every object that this version would apply, field by field. */
+/** Compares every object of this version's manifests with the cluster, field by field. */
 export function checkInstalled({
   shipped,
   live,
@@ -83,12 +83,12 @@ const callsService = (object: JsonObject | undefined): boolean =>
     (webhook) => ownObject(ownObject(webhook, 'clientConfig'), 'service') !== undefined,
   );
 
-/** A definition that Grove’s chart brings is Grove’s. */
+/** A CustomResourceDefinition that Grove’s chart installed belongs to Grove. */
 const isOfOthers = (wanted: JsonObject, found: JsonObject): boolean =>
   kindName(wanted) === 'CustomResourceDefinition' &&
   ownString(ownObject(found['metadata'], 'annotations'), DEFINITION_OF_OTHERS) !== undefined;
 
-/** What another version installed still judges, and kubectl apply takes nothing away. */
+/** Reports policies and webhooks of another version: they remain in effect, and `kubectl apply` deletes nothing. */
 const checkLeftOver = (shipped: Shipped, lists: Installed['lists']): readonly Diagnosis[] =>
   Object.entries(lists).flatMap(([kind, read]) =>
     (valueOf(read) ?? [])
@@ -144,7 +144,7 @@ function checkObject(
     const same: Result = { group, check, weight: 'same', text: name };
     return [same, ...judged.map(({ difference }) => noted(kind, name, difference))];
   }
-  // One finding for all that has the same consequence.
+  // Differences with the same consequence make one finding.
   const by = Map.groupBy(judged, ({ weight, why }) => `${weight}:${why}`);
   return [...by.values()].flatMap((alike): Result[] => {
     const [first] = alike;
@@ -165,7 +165,7 @@ const noted = ({ group, check }: KindOfObject, name: string, difference: Differe
   ...{ group, check, weight: 'note', text: `${name}: ${textOf([difference])}` },
 });
 
-/** What is fixed for good is made anew; what lists move is patched from their ends. */
+/** An object with a changed immutable field is deleted and created again; others are patched. */
 function commandsFor(wanted: JsonObject, list: readonly Difference[]): readonly string[] {
   if (
     list.some(({ field }) => /^roleRef|^spec\.selector\.?.*$/.test(field) && kindName(wanted) !== 'Service')
@@ -220,7 +220,7 @@ const SEVERITY: Readonly<Partial<Record<Result['weight'], CheckResult>>> = {
   unread: 'not-checked',
 };
 
-/** What is wrong one by one, what cannot be read once a reason, and what is fine in one row a check. */
+/** One finding for each problem or warning, one for each reason why objects are unreadable, one `ok` for each check. */
 function merged(results: readonly Result[]): readonly Diagnosis[] {
   return [...Map.groupBy(results, ({ group, check }) => `${group}/${check}`).values()].flatMap((list) => {
     const [first] = list;

@@ -1,28 +1,28 @@
 import { isObject, own, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import type { PatchOperation } from '../../../json/patch.ts';
 
-/** A field that is otherwise than it would be applied. */
+/** A field whose value in the cluster differs from the manifest. */
 export interface Difference {
-  /** For people and for the table of judgements: `webhooks[pods.muster.dev].namespaceSelector`. */
+  /** Path for people and for the rows of {@link KindOfObject}: `webhooks[pods.muster.dev].namespaceSelector`. */
   readonly field: string;
-  /** undefined: the field is not wanted. */
+  /** undefined: the manifest does not have the field. */
   readonly wanted: Json | undefined;
-  /** undefined: the field is not there. */
+  /** undefined: the object in the cluster does not have the field. */
   readonly found: Json | undefined;
-  /** What makes it as wanted; an item of a list is tested for its name first, since it is named by its place. */
+  /** JSON patch that sets the wanted value. List items are addressed by index, so each is first tested for its name. */
   readonly patch: readonly PatchOperation[];
 }
 
 export interface Comparison {
-  /** Whether a field that nobody wants is a difference. */
+  /** Whether a field that the manifest does not have is a difference. */
   readonly strict: boolean;
-  /** Fields that are compared as a whole. */
+  /** Names of fields that are compared and patched as a whole. */
   readonly whole: ReadonlySet<string>;
-  /** Those of them of which more is something else, in any case. */
+  /** Names of fields in which an additional item changes the meaning, even where `strict` is false. */
   readonly exact: ReadonlySet<string>;
 }
 
-/** Of an object, but for its metadata and status. */
+/** Differences of an object's fields, but for its metadata and status. */
 export function differences(wanted: JsonObject, found: JsonObject, how: Comparison): Difference[] {
   const pick = (object: JsonObject): JsonObject =>
     Object.fromEntries(
@@ -31,7 +31,7 @@ export function differences(wanted: JsonObject, found: JsonObject, how: Comparis
   return compared({ field: '', path: '', tests: [] }, pick(wanted), pick(found), how);
 }
 
-/** Where in an object; the tests hold the places of the items of lists on the way. */
+/** A position in an object; `tests` check the names of the list items on the way to it. */
 interface Place {
   readonly field: string;
   readonly path: string;
@@ -70,7 +70,7 @@ function compared(
   return [difference(at, wanted, found)];
 }
 
-/** By name where all have one; else by place, where there are as many; else as a whole. */
+/** Compares items by name where all have one, else by index where the lists are equally long, else the lists as a whole. */
 function lists(at: Place, wanted: readonly Json[], found: readonly Json[], how: Comparison): Difference[] {
   const names = [wanted, found].map((list) => list.map((one) => ownString(one, 'name')));
   const [ofWanted = [], ofFound = []] = names;
@@ -92,7 +92,7 @@ function lists(at: Place, wanted: readonly Json[], found: readonly Json[], how: 
     }
     return compared(itemOf(at, name, place), one, found[place], how);
   });
-  // The last one first: what is removed moves those behind it.
+  // Indices are removed from the end, since each removal moves the items behind it.
   const excess = ofFound.flatMap((name = '', place) =>
     how.strict && !ofWanted.includes(name)
       ? [difference(itemOf(at, name, place), undefined, found[place])]
@@ -121,7 +121,7 @@ function difference(at: Place, wanted: Json | undefined, found: Json | undefined
   return { field, wanted, found, patch: [...tests, patch] };
 }
 
-/** The order of strings in a list, and what is empty or not there, make no difference. */
+/** Whether two values mean the same: order of strings in a list, and empty or missing values, do not count. */
 export function same(wanted: Json | undefined, found: Json | undefined): boolean {
   if (isEmpty(wanted) && isEmpty(found)) return true;
   return JSON.stringify(plain(wanted ?? null)) === JSON.stringify(plain(found ?? null));
@@ -146,7 +146,7 @@ function plain(value: Json): Json {
   );
 }
 
-/** Whether everything wanted is there, and perhaps more. */
+/** Whether the found value contains the wanted one. */
 function holds(wanted: Json, found: Json | undefined): boolean {
   if (isObject(wanted)) {
     return Object.entries(wanted).every(([key, one]) => holds(one, own(found, key)));

@@ -9,12 +9,12 @@ import {
   type JsonObject,
 } from '../../../json/json.ts';
 
-/** `controllers.podGang` of the configuration: LabelSelectors. */
+/** LabelSelectors of `controllers.podGang` in the configuration. */
 export type Selectors = Readonly<Record<'namespaceSelector' | 'objectSelector', object>>;
 
 /**
- * A webhook configuration with the selectors that are found, where these ask for what is shipped and for what the
- * configuration asks for beside it (docs/loop.md), and for nothing else.
+ * The webhook configuration of the manifests with the selectors of the cluster, where these are exactly the manifests'
+ * conditions and those of the configuration (docs/loop.md).
  */
 export const narrowed = (
   wanted: JsonObject,
@@ -38,7 +38,7 @@ export const narrowed = (
   return { ...wanted, webhooks };
 };
 
-/** Each as a text of its own: all of them have to hold, in no order. */
+/** The conditions of a selector, each as a text: all of them have to hold, in any order. */
 function conditions(selector: Json | undefined): readonly string[] {
   const labels = Object.entries(ownObject({ selector: selector ?? null }, 'selector') ?? {}).flatMap(
     ([key, value]) =>
@@ -75,7 +75,7 @@ const BINDING: readonly Default[] = [
   ['spec.matchResources.objectSelector', {}],
 ];
 
-/** What the API server fills in, of kinds where every field counts. */
+/** Defaults that the API server sets, of the kinds in which every field is compared. */
 const DEFAULTS: Readonly<Record<string, readonly Default[]>> = {
   MutatingWebhookConfiguration: [...WEBHOOK, ['webhooks[].reinvocationPolicy', 'Never']],
   ValidatingWebhookConfiguration: WEBHOOK,

@@ -1,12 +1,15 @@
 import type { Group } from '../diagnosis.ts';
 import type { Difference } from './differences.ts';
 
-/** What a difference means. `free`: another check judges it, or nobody has to. `note`: it may be so, and is said. */
+/**
+ * Severity of a difference. `free`: not reported, since another check covers it or it does not matter. `note`: allowed, and
+ * reported.
+ */
 export type Weight = 'free' | 'note' | 'warning' | 'problem';
 
 export interface Judgement {
   readonly weight: Weight;
-  /** What comes of it. */
+  /** The consequence of the difference. */
   readonly why: string;
 }
 
@@ -16,20 +19,20 @@ export interface Row {
   readonly why?: string;
 }
 
-/** Of one kind of object: where its findings stand, whether it is wanted where Muster runs elsewhere, and its fields. */
+/** How findings about one kind of object are reported. */
 export interface KindOfObject {
   readonly group: Group;
   readonly check: string;
-  /** A field that is not wanted is a difference. */
+  /** Whether a field that the manifest does not have is a difference. */
   readonly strict: boolean;
-  /** Wanted only where the Deployment is. */
+  /** Whether the object is wanted only where Muster runs in this cluster. */
   readonly inCluster: boolean;
-  /** What comes of it where it is not there. */
+  /** The consequence where the object does not exist. */
   readonly missing: string;
   readonly missingWeight?: Weight;
-  /** The first that fits; where none does, it is a problem. */
+  /** The first row whose `field` matches decides; a difference that matches none is a problem. */
   readonly rows: readonly Row[];
-  /** What comes of a difference that no row names. */
+  /** The consequence of a difference whose row has none. */
   readonly why: string;
 }
 

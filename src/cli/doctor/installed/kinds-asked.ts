@@ -1,6 +1,6 @@
 import type { KindOfObject } from './judgement.ts';
 
-/** By what the API server asks Muster, and judges without it. */
+/** Kinds that the API server consults at admission: webhook configurations and policies. */
 
 export const WEBHOOKS: Omit<KindOfObject, 'check'> = {
   group: 'webhooks',
@@ -9,7 +9,7 @@ export const WEBHOOKS: Omit<KindOfObject, 'check'> = {
   missing: 'its objects do not come to Muster',
   why: 'the API server does not ask Muster as it would be asked',
   rows: [
-    // Kinds may be added to it: told with its own check.
+    // Kinds of workloads may be added to this webhook's rules; check-workloads-webhook.ts checks it.
     {
       field: /^webhooks\[workloads\.muster\.dev\]\.(rules|matchConditions|failurePolicy|timeoutSeconds)/,
       weight: 'free',
@@ -49,7 +49,7 @@ export const WEBHOOKS: Omit<KindOfObject, 'check'> = {
     },
     { field: /\.sideEffects$/, weight: 'problem', why: 'dry runs are refused, or not asked about' },
     {
-      // Somebody else’s in the same configuration is called with ours.
+      // The API server calls another program's webhook in the same configuration as well.
       field: /^webhooks\[(?![^\]]*muster\.dev\])/,
       weight: 'warning',
       why: 'it is not Muster’s',
@@ -64,7 +64,7 @@ export const POLICIES: Omit<KindOfObject, 'check'> = {
   missing: 'without it the API server does not keep by itself what it keeps, with Muster up or down',
   why: 'the API server keeps something else than it would keep',
   rows: [
-    // Compared with the configuration, not with what is shipped.
+    // check-policies.ts compares the trusted accounts with the configuration.
     { field: /^spec\.variables\[trusted\]/, weight: 'free' },
     {
       field: /^spec\.failurePolicy$/,

@@ -1,6 +1,6 @@
 import type { KindOfObject } from './judgement.ts';
 
-/** What of a Deployment is whoever installs it’s business, and only said. */
+/** Fields of a Deployment that are the installer’s choice; their differences are notes. */
 const OWN_BUSINESS =
   /^spec\.(replicas|revisionHistoryLimit|strategy|minReadySeconds)|^spec\.template\.spec\.(tolerations|topologySpreadConstraints|nodeSelector|affinity|priorityClassName)|\.(resources|imagePullPolicy|image)($|\.)/;
 
@@ -10,7 +10,7 @@ const PROGRAM: Pick<KindOfObject, 'group' | 'strict' | 'inCluster'> = {
   inCluster: true,
 };
 
-/** What is in Muster’s namespace. */
+/** Kinds of the objects in Muster’s namespace. */
 export const PROGRAM_KINDS: Readonly<Record<string, KindOfObject>> = {
   ServiceAccount: {
     ...PROGRAM,
@@ -27,7 +27,7 @@ export const PROGRAM_KINDS: Readonly<Record<string, KindOfObject>> = {
     rows: [
       { field: OWN_BUSINESS, weight: 'note' },
       { field: /^spec\.template\.metadata\.annotations/, weight: 'free' },
-      // The configuration, which is judged as such; and what is mounted: that it is there is looked at.
+      // The configuration has checks of its own, and check-mounts.ts looks for what the volumes mount.
       { field: /\.env\[MUSTER_/, weight: 'free' },
       { field: /\.volumes\[(config|certs)\]/, weight: 'free' },
       { field: /\.(securityContext|automountServiceAccountToken|enableServiceLinks)/, weight: 'warning' },
@@ -51,7 +51,7 @@ export const PROGRAM_KINDS: Readonly<Record<string, KindOfObject>> = {
     check: 'budget',
     missing: 'a drain of nodes may take every replica at once, and gangs cannot be created meanwhile',
     why: 'a drain of nodes takes more replicas than it should, or none',
-    // How many is judged by the replicas that there are.
+    // check-program.ts compares the number with the replicas of the Deployment.
     rows: [
       { field: /^spec\.(minAvailable|maxUnavailable)$/, weight: 'note' },
       { field: /^spec\.unhealthyPodEvictionPolicy$/, weight: 'warning' },
@@ -62,7 +62,7 @@ export const PROGRAM_KINDS: Readonly<Record<string, KindOfObject>> = {
     check: 'network',
     missing: 'whoever reaches the Pods reaches each of their ports, and they reach everybody',
     why: 'it is not for Muster’s Pods, or not for both directions',
-    // Which ports are open is looked at, of all policies together: addresses may be narrowed.
+    // check-network.ts checks the ports of all NetworkPolicies together; addresses may be narrowed.
     rows: [{ field: /^spec\.(ingress|egress)/, weight: 'free' }],
   },
   ResourceQuota: {

@@ -4,7 +4,7 @@ import { POLICIES, WEBHOOKS } from './kinds-asked.ts';
 import { PROGRAM_KINDS } from './kinds-program.ts';
 import { same, type Difference } from './differences.ts';
 
-/** More than is wanted, of a list: a warning; less, or something else: a problem. */
+/** `warning` where the cluster has all that is wanted and more, else `problem`. */
 const moreIsLess = ({ wanted, found }: Difference): Weight =>
   wanted === undefined || (found !== undefined && holdsAll(wanted, found)) ? 'warning' : 'problem';
 
@@ -74,22 +74,24 @@ export const KINDS: Readonly<Record<string, KindOfObject>> = {
   ...PROGRAM_KINDS,
 };
 
-/** Half a selector says nothing, and a selector with more in it selects less. */
+/** Fields in which an additional or a missing item changes the meaning, such as the terms of a selector. */
 export const EXACT: ReadonlySet<string> = new Set([
   ...['namespaceSelector', 'objectSelector', 'podSelector', 'selector', 'resourceRules', 'rules', 'subjects'],
   ...['roleRef', 'matchResources', 'expression', 'policyTypes'],
 ]);
 
-/** What reads best as a whole. */
+/** Fields that read best as a whole in a finding. */
 export const WHOLE: ReadonlySet<string> = new Set([
   ...['tolerations', 'topologySpreadConstraints', 'resources', 'securityContext', 'strategy'],
   ...['startupProbe', 'readinessProbe', 'livenessProbe'],
 ]);
 
-/** Metadata that is more than a name for people: by which roles are joined, Pods judged and certificates injected. */
+/**
+ * Labels and annotations with an effect: aggregation of roles, Pod Security admission, injection of a CA by cert-manager.
+ */
 const MEANT = /^(rbac\.authorization\.k8s\.io\/|pod-security\.kubernetes\.io\/enforce$|cert-manager\.io\/)/;
 
-/** Labels and annotations that mean something, by `labels` and `annotations`. */
+/** The labels or annotations that have an effect, with their values. */
 export function meantIn(object: Json, list: 'labels' | 'annotations'): readonly (readonly [string, Json])[] {
   const found = own(own(object, 'metadata'), list);
   return isObject(found) ? Object.entries(found).filter(([key]) => MEANT.test(key)) : [];

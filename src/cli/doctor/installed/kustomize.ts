@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { ownObject, ownString, type JsonObject } from '../../../json/json.ts';
 import { objectName } from '../../../k8s/resource.ts';
 
-/** What of a kustomization.yaml or a component is understood: what the manifests use. A test compares with `kubectl kustomize`. */
+/** The part of kustomization.yaml that Muster's manifests use. A test compares the result with `kubectl kustomize`. */
 export interface Kustomization {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
@@ -19,7 +19,7 @@ export interface Kustomization {
   readonly images?: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[];
 }
 
-/** Both are regular expressions for the whole of it. */
+/** The target of a patch; both are regular expressions that match the whole value. */
 export interface PatchTarget {
   readonly kind: string;
   readonly name: string;
@@ -29,8 +29,8 @@ export const readKustomization = (folder: string): Kustomization =>
   parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as Kustomization;
 
 /**
- * The objects of a folder of manifests with these components, but for the hash at the end of a generated ConfigMap’s name.
- * @param before what is there already, where the folder is a component
+ * The objects of a folder of manifests with these components; generated ConfigMaps lack the hash at the end of their names.
+ * @param before objects that the component patches or adds to, where the folder is a component
  */
 export function kustomized(
   folder: string,
@@ -52,13 +52,13 @@ export function kustomized(
   for (const patch of given.patches ?? []) objects = patched(objects, patch);
   for (const { pairs } of given.labels ?? []) objects = objects.map((object) => labelled(object, pairs));
   for (const image of given.images ?? []) {
-    // Whole values alone: a name of an image is also a word.
+    // Only a value that equals the image's name is replaced: the name is also a word in other values.
     objects = objects.map((object) => withImage(object, image.name, `${image.newName}:${image.newTag}`));
   }
   return objects;
 }
 
-/** Overlays share their files, which take longer to parse than anything else here. */
+/** Files by path: overlays share them, and parsing them takes longer than anything else here. */
 const read = new Map<string, readonly JsonObject[]>();
 
 function objectsAt(path: string): readonly JsonObject[] {
@@ -73,12 +73,12 @@ function objectsAt(path: string): readonly JsonObject[] {
   return objects;
 }
 
-/** Whether a patch is about this object. */
+/** Whether a patch applies to this object. */
 export const isTarget = ({ kind, name }: PatchTarget, object: JsonObject): boolean =>
   new RegExp(`^(?:${kind})$`).test(ownString(object, 'kind') ?? '') &&
   new RegExp(`^(?:${name})$`).test(objectName(object));
 
-/** The operations of RFC 6902 in a patch; a patch that deletes an object has none. */
+/** The operations of a patch (RFC 6902); a patch that deletes an object has none. */
 export const operationsOf = (patch: string): readonly Operation[] => {
   const operations = parse(patch) as readonly Operation[] | JsonObject;
   return Array.isArray(operations) ? (operations as readonly Operation[]) : [];

@@ -8,7 +8,7 @@ import { isTarget, kustomized, operationsOf, readKustomization } from './kustomi
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { ABSENT, attempt, found, type Read } from '../diagnosis.ts';
 
-/** An object by which one asks a cluster for it. */
+/** What a request for an object needs. */
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,34 +25,37 @@ export const identityOf = (object: JsonObject): Identity => ({
   name: objectName(object),
 });
 
-/** One thing that a component adds: an object of its own, or what it patches into another one’s list. */
+/** An object of a component, or a named item that the component patches into a list of another object. */
 type Trace =
   | { readonly object: Identity }
   | { readonly target: Identity; readonly list: readonly string[]; readonly name: string };
 
-/** A part of an installation that not everybody has. */
+/** An optional component of an installation. */
 export interface InstalledComponent {
   readonly name: string;
   readonly folder: string;
   readonly traces: readonly Trace[];
 }
 
-/** What this version ships. */
+/** The manifests of this version. */
 export interface Shipped {
-  /** With cert-manager, on a cluster that serves every policy. */
+  /** All objects with cert-manager, on a cluster that serves every kind of policy. */
   readonly whole: readonly JsonObject[];
   readonly components: readonly InstalledComponent[];
-  /** Every object that may have to be read. */
+  /** Every object that the comparison may have to read. */
   readonly identities: readonly Identity[];
-  /** Whether anything that is shipped has this name, for Karmada’s API server too. */
+  /** Whether any manifest, those for Karmada’s API server included, has an object of this kind and name. */
   isShipped(kind: string, name: string): boolean;
-  /** What is wanted with these components. @param mutating whether the cluster serves MutatingAdmissionPolicy v1 */
+  /**
+   * The objects of an installation with these components.
+   * @param mutating whether the cluster serves MutatingAdmissionPolicy v1
+   */
   wanted(components: readonly InstalledComponent[], mutating: boolean): readonly JsonObject[];
 }
 
 const SYSTEM = new RegExp(`(?<![\\w-])${MUSTER_NAMESPACE}(?![\\w-])`, 'g');
 
-/** As it would be in another namespace: the name stands in webhooks, policies and certificates too. */
+/** The object for another namespace, whose name occurs in webhooks, policies and certificates, too. */
 function movedTo(object: JsonObject, namespace: string): JsonObject {
   if (namespace === MUSTER_NAMESPACE) return object;
   return JSON.parse(JSON.stringify(object), (_key, value: unknown) =>
@@ -60,7 +63,7 @@ function movedTo(object: JsonObject, namespace: string): JsonObject {
   ) as JsonObject;
 }
 
-/** Reads the manifests of the package, the checkout or the image. undefined where there are none. */
+/** Reads the manifests of the package, the checkout or the image. @returns undefined where there are none */
 export function readShipped(namespace: string, root = packageRoot()): Shipped | undefined {
   if (root === undefined) return undefined;
   const folder = join(root, 'manifests');
@@ -115,7 +118,10 @@ function tracesOf(folder: string, whole: readonly JsonObject[], namespace: strin
   return [...objects, ...patches];
 }
 
-/** The components of which something is installed. @param live undefined where it is not there, or cannot be read */
+/**
+ * The components of which the cluster has a part.
+ * @param live undefined where the object does not exist or cannot be read
+ */
 export const componentsIn = (
   shipped: Shipped,
   live: (identity: Identity) => JsonObject | undefined,
@@ -131,7 +137,7 @@ export const componentsIn = (
 
 const keyOf = ({ kind, namespace = '', name }: Identity): string => `${kind} ${namespace}/${name}`;
 
-/** Asks for each of these objects. @param lists kinds of which all objects were listed already */
+/** Reads each of these objects. @param lists kinds of which all objects were listed already */
 export async function readInstalled(
   client: KubeClient,
   identities: readonly Identity[],
