@@ -8,7 +8,7 @@ const WIDTH = 880;
 const LEFT = 18;
 const BOX = 34;
 const GAP = 10;
-const LETTER = 7.6;
+const LETTER = 8;
 
 /** Rooms that import no room of their own row, the innermost row first. */
 function rowsOf(rooms: readonly Room[]): Room[][] {
@@ -67,8 +67,8 @@ export function rooms(): string {
   const top = 78;
   const parts = [text(LEFT, 28, TITLE, { bold: true, size: 16 })];
   Object.entries(WAYS).forEach(([way, paint], index) => {
-    parts.push(rect(paint, LEFT + index * 130, 46, 10, 10, 5));
-    parts.push(text(LEFT + 17 + index * 130, 56, `a ${way} passes`.replace('a e', 'an e'), { size: 13 }));
+    parts.push(rect(paint, LEFT + index * 150, 46, 10, 10, 5));
+    parts.push(text(LEFT + 17 + index * 150, 56, `a ${way} passes`.replace('a e', 'an e'), { size: 13 }));
   });
   lines.forEach((line, index) => parts.push(...drawLine(line, top + index * (BOX + 14))));
   return picture(
