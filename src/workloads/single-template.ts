@@ -1,7 +1,7 @@
 import { isObject, ownObject, type JsonObject } from '../json/json.ts';
 import { ownName } from './listed-templates.ts';
 import { path, valueAt } from './path.ts';
-import type { StatusShape, Template, TemplateKind, TemplateShape } from './workload-kind.ts';
+import type { FleetTerms, StatusShape, Template, TemplateKind, TemplateShape } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** Name of the component of a workload with a single template, since that template rarely has a name. */
@@ -25,7 +25,7 @@ export const replicatedTemplate = (object: JsonObject, reading: WorkloadReading)
   singleTemplate(object, 'spec.replicas', reading.countOf('spec.replicas', 1));
 
 /** {@link replicatedTemplate} as paths. */
-export const REPLICATED: TemplateShape = {
+const REPLICATED: TemplateShape = {
   as: 'alone',
   template: 'spec.template',
   replicas: 'spec.replicas',
@@ -47,7 +47,7 @@ export const uncountedTemplate =
   };
 
 /** Counts in the status of kinds that serve. */
-export const REPLICAS: StatusShape = {
+const REPLICAS: StatusShape = {
   sums: [
     'replicas',
     'readyReplicas',
@@ -64,3 +64,12 @@ export const SINGLE_SAYS = { components: `\`${MAIN}\`, or what the template call
 /** Healthy when each of these counts in the status equals `spec.replicas`. */
 export const readyWhere = (...fields: readonly string[]) =>
   fields.map((field) => ({ has: `status.${field}`, wants: 'spec.replicas', otherwise: 1 }));
+
+/** The facts about a kind that serves from one template. @param fields see {@link readyWhere} */
+export const servingFleet = (...fields: readonly string[]): FleetTerms => ({
+  shapes: [REPLICATED],
+  health: { phases: [], conditions: [], ready: readyWhere(...fields) },
+  status: REPLICAS,
+  kept: { always: [], filled: [], templates: [] },
+  says: SINGLE_SAYS,
+});

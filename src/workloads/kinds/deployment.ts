@@ -1,12 +1,5 @@
 import type { Kind } from '../kind.ts';
-import {
-  MAIN,
-  readyWhere,
-  REPLICAS,
-  REPLICATED,
-  replicatedTemplate,
-  SINGLE_SAYS,
-} from '../single-template.ts';
+import { MAIN, replicatedTemplate, servingFleet } from '../single-template.ts';
 
 // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label; the name of a Deployment's
 // ReplicaSet ends with this hash, and a ReplicaSet without a Deployment lacks the label.
@@ -17,13 +10,7 @@ export const deployment: Kind = {
   single: replicatedTemplate,
   // The ReplicaSet's real name ends with a hash of the template.
   children: [{ group: 'apps', version: 'v1', kind: 'ReplicaSet', suffix: '-hash', spec: 'spec' }],
-  fleet: {
-    shapes: [REPLICATED],
-    health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'availableReplicas') },
-    status: REPLICAS,
-    kept: { always: [], filled: [], templates: [] },
-    says: SINGLE_SAYS,
-  },
+  fleet: servingFleet('updatedReplicas', 'availableReplicas'),
 };
 
 /** A ReplicaSet of its own, or one revision of a Deployment: each is a gang. */

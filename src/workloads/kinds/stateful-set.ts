@@ -1,14 +1,7 @@
 import { fault } from '../../api/fault.ts';
 import { own, ownObject, ownString, type Json } from '../../json/json.ts';
 import type { Kind } from '../kind.ts';
-import {
-  MAIN,
-  readyWhere,
-  REPLICAS,
-  REPLICATED,
-  replicatedTemplate,
-  SINGLE_SAYS,
-} from '../single-template.ts';
+import { MAIN, replicatedTemplate, servingFleet } from '../single-template.ts';
 
 // https://kubernetes.io/docs/reference/labels-annotations-taints/#statefulsetkubernetesiopod-name
 const POD_NAME = 'statefulset.kubernetes.io/pod-name';
@@ -48,11 +41,5 @@ export const statefulSet: Kind = {
       return fault('PodsOneByOne', 'spec.updateStrategy', { detail });
     },
   },
-  fleet: {
-    shapes: [REPLICATED],
-    health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'readyReplicas') },
-    status: REPLICAS,
-    kept: { always: [], filled: [], templates: [] },
-    says: SINGLE_SAYS,
-  },
+  fleet: servingFleet('updatedReplicas', 'readyReplicas'),
 };
