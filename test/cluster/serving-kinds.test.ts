@@ -17,12 +17,16 @@ const GROUPS = `/apis/workloads.x-k8s.io/v1alpha2/namespaces/${NAMESPACE}/roleba
 const INSTANCES = `/apis/workloads.x-k8s.io/v1alpha2/namespaces/${NAMESPACE}/roleinstances`;
 const SERVINGS = `/apis/workload.serving.volcano.sh/v1alpha1/namespaces/${NAMESPACE}/modelservings`;
 const DEFINITIONS = [ROLE_BASED_GROUPS, ROLE_INSTANCES, MODEL_SERVINGS];
-const LABEL = 'muster.dev/gang: "true"';
 
-const textOf = (name: string): string =>
-  readFileSync(new URL(`../../docs/examples/${name}.yaml`, import.meta.url), 'utf8');
-const exampleOf = (name: string, from = '', to = ''): KubeObject =>
-  parse(textOf(name).replaceAll(from, to)) as KubeObject;
+type Change = readonly [from: string, to: string];
+const UNLABELLED: Change = ['muster.dev/gang: "true"', 'app: llm'];
+const IN_ORDER: Change = ['- name: prefill', '- podManagementPolicy: OrderedReady\n      name: prefill'];
+const BY_VOLCANO: Change = ['schedulerName: default-scheduler', 'schedulerName: volcano'];
+
+function exampleOf(name: string, ...changes: readonly Change[]): KubeObject {
+  const text = readFileSync(new URL(`../../docs/examples/${name}.yaml`, import.meta.url), 'utf8');
+  return parse(changes.reduce((all, [from, to]) => all.replaceAll(from, to), text)) as KubeObject;
+}
 
 clusterSuite('kinds that serve models', () => {
   let cluster: GangCluster;
@@ -122,34 +126,20 @@ clusterSuite('kinds that serve models', () => {
   }, 120_000);
 
   test('the webhook is asked about those with the label, and about no others', async () => {
-    const ordered = exampleOf(
-      'role-based-group',
-      '- name: prefill',
-      '- podManagementPolicy: OrderedReady\n      name: prefill',
-    );
-    const refused = await asked(GROUPS, ordered, 'ordered');
+    const refused = await asked(GROUPS, exampleOf('role-based-group', IN_ORDER), 'ordered');
     expect([refused.status, refused.body.message]).toEqual([
       422,
       expect.stringContaining('spec.roles[1].podManagementPolicy: '),
     ]);
-    const unlabelled = parse(
-      textOf('role-based-group')
-        .replaceAll(LABEL, 'app: llm')
-        .replace('- name: prefill', '- podManagementPolicy: OrderedReady\n      name: prefill'),
-    ) as KubeObject;
-    const free = await asked(GROUPS, unlabelled, 'free');
+    const free = await asked(GROUPS, exampleOf('role-based-group', IN_ORDER, UNLABELLED), 'free');
     expect([free.status, free.warnings]).toEqual([201, []]);
 
-    const volcano = exampleOf('model-serving', 'schedulerName: default-scheduler', 'schedulerName: volcano');
-    const warned = await asked(SERVINGS, volcano, 'volcano');
+    const warned = await asked(SERVINGS, exampleOf('model-serving', BY_VOLCANO), 'volcano');
     expect([warned.status, warned.warnings]).toEqual([
       201,
       [expect.stringContaining('spec.schedulerName: Kthena writes it on every Pod')],
     ]);
-    const plain: object = parse(
-      textOf('model-serving').replaceAll(LABEL, 'app: llm').replace('default-scheduler', 'volcano'),
-    ) as object;
-    const quiet = await asked(SERVINGS, plain, 'quiet');
+    const quiet = await asked(SERVINGS, exampleOf('model-serving', BY_VOLCANO, UNLABELLED), 'quiet');
     expect([quiet.status, quiet.warnings]).toEqual([201, []]);
   });
 });
