@@ -58,11 +58,7 @@ function entriesOf(node: Json, path: string, required: boolean): Field[] {
     path,
     cells: [
       `${typeOf(node)}${boundsOf(node)}`,
-      required
-        ? 'required'
-        : empty
-          ? ''
-          : `\`${typeof fallback === 'string' ? fallback : JSON.stringify(fallback)}\``,
+      required ? 'required' : empty ? '' : codeOf(fallback),
       ownString(node, 'description') ?? '',
     ],
   };
