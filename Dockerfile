@@ -1,6 +1,7 @@
 # The image of `muster serve`: Node and the compiled program, no shell, no package manager, no root.
 #
-#   docker build -t muster:dev --build-arg COMMIT=$(git rev-parse HEAD) .
+#   docker build -t muster:dev --build-arg COMMIT=$(git rev-parse HEAD) \
+#     --build-arg SOURCE_DATE_EPOCH=$(git show -s --format=%ct) .
 #
 # For a release pin both images by digest: --build-arg BUILD_IMAGE=...@sha256:... --build-arg RUNTIME_IMAGE=...
 
@@ -19,8 +20,8 @@ COPY src ./src
 COPY manifests ./manifests
 RUN npm run build
 # `muster version` and the log's first line name it.
-ARG COMMIT=''
-RUN echo "$COMMIT" > dist/COMMIT
+ARG COMMIT='' SOURCE_DATE_EPOCH=''
+RUN echo "$COMMIT $SOURCE_DATE_EPOCH" > dist/BUILD
 
 FROM ${BUILD_IMAGE} AS dependencies
 WORKDIR /app

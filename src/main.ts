@@ -6,7 +6,7 @@ const { node } = process.versions;
 if (Number.parseInt(node, 10) < NEEDED) {
   process.stderr.write(
     `error[NODE_TOO_OLD]: Muster needs Node.js ${NEEDED} or later, and this is ${node}\n` +
-      'fix: install a newer one (https://nodejs.org); in a checkout "npm ci" brings it: npx node src/main.ts …\n',
+      'fix: install a newer one (https://nodejs.org); in a checkout "npm ci" brings it: node_modules/.bin/node src/main.ts …\n',
   );
   process.exitCode = 2;
 } else {

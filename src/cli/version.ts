@@ -11,8 +11,10 @@ import { fileURLToPath } from 'node:url';
 /** The object that `muster version -o json` prints. */
 export interface VersionReport {
   readonly version: string;
-  /** Commit of the source; absent where the build did not know it. */
+  /** Commit of the source, with `-dirty` where the build had changes beyond it; absent where the build did not know it. */
   readonly commit?: string;
+  /** Time of that commit, ISO 8601 in UTC. */
+  readonly date?: string;
   readonly node: string;
   /** Version of the contract between Muster and its backends. */
   readonly backendContract: number;
@@ -30,23 +32,27 @@ export function musterVersion(from: string = import.meta.url): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** Hash of the commit, from dist/COMMIT of a build or from npm's gitHead in a published package. */
-export function musterCommit(from: string = import.meta.url): string | undefined {
-  const root = packageRoot(from);
-  if (root === undefined) return undefined;
-  const file = join(root, 'dist', 'COMMIT');
-  const written = existsSync(file)
-    ? readFileSync(file, 'utf8').trim()
-    : (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { gitHead?: string }).gitHead;
-  return written !== undefined && /^[0-9a-f]{7,64}$/.test(written) ? written : undefined;
+/**
+ * Commit and its time in dist/BUILD, which the build writes as `HASH SECONDS`. A program that runs from its source has none.
+ * @param from URL of a file in dist/src/cli
+ */
+export function buildStamp(from: string = import.meta.url): Pick<VersionReport, 'commit' | 'date'> {
+  const file = new URL('../../BUILD', from);
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const [, commit, seconds] = /^([0-9a-f]{7,64}(?:-dirty)?)(?: (\d{1,11}))?\s*$/.exec(written) ?? [];
+  return {
+    ...(commit !== undefined && { commit }),
+    ...(seconds !== undefined && {
+      date: new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z'),
+    }),
+  };
 }
 
 function versionReport(): VersionReport {
   const { names, aliases } = supportedSchedulers();
-  const commit = musterCommit();
   return {
     version: musterVersion(),
-    ...(commit !== undefined && { commit }),
+    ...buildStamp(),
     node: process.version,
     backendContract: BACKEND_CONTRACT_VERSION,
     podGang: POD_GANG_API_VERSION,
@@ -66,10 +72,12 @@ export const versionCommand = (io: CliIo): Command =>
         io.stdout(`${JSON.stringify(report, null, 2)}\n`);
         return;
       }
+      const { commit, date } = report;
+      const built = [commit && `commit ${commit}`, date].filter((part) => part !== undefined).join(', ');
       const aliases = Object.entries(report.aliases).map(([alias, now]) => `, ${alias} (now ${now})`);
       io.stdout(
         [
-          `muster ${report.version}${report.commit === undefined ? '' : ` (commit ${report.commit})`}`,
+          `muster ${report.version}${built === '' ? '' : ` (${built})`}`,
           `node ${report.node}`,
           `backend contract ${report.backendContract}`,
           `gang API ${report.podGang}`,

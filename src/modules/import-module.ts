@@ -75,14 +75,16 @@ export const doesNotLoad = (module: string, field: string, thrown: unknown): Mus
   );
 
 /**
- * A module's `import … from 'muster'` resolves to this program, wherever the module is: a backend needs no package
+ * A module's `import … from '@muster-dev/muster'` or `'muster'` resolves to this program, wherever the module is: a backend needs no package
  * installed, and both sides share the same classes.
  */
 const extension = extname(import.meta.url);
-const MUSTER: Readonly<Record<string, string>> = {
-  muster: new URL(`../index${extension}`, import.meta.url).href,
-  'muster/conformance': new URL(`../conformance/conformance${extension}`, import.meta.url).href,
-};
+const MUSTER: Readonly<Record<string, string>> = Object.fromEntries(
+  ['@muster-dev/muster', 'muster'].flatMap((name) => [
+    [name, new URL(`../index${extension}`, import.meta.url).href],
+    [`${name}/conformance`, new URL(`../conformance/conformance${extension}`, import.meta.url).href],
+  ]),
+);
 
 function hook({ url, text, format, pinned }: ModuleFile): void {
   registerHooks({

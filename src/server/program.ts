@@ -5,7 +5,7 @@ import { admissionWebhooks, admissionEndpoints } from '../admission/endpoints.ts
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { reviewObserver, type Logger } from '../telemetry/log.ts';
-import { Metrics } from '../telemetry/metrics.ts';
+import { type Build, Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
 import { CertificateReloader } from '../tls/reload.ts';
 import { WebhookServer, type WebhookServerOptions } from './webhook-server.ts';
@@ -18,9 +18,7 @@ export interface ProgramOptions {
   readonly log: Logger;
   /** Further endpoints besides those of the reviews, of any protocol. */
   readonly endpoints?: readonly WebhookEndpoint[];
-  readonly version: string;
-  /** Commit that the program was built from, where the build knows it. */
-  readonly commit?: string | undefined;
+  readonly build: Build & { readonly date?: string };
   readonly now: () => Date;
   /** The metrics to count in, where others count as well; absent: metrics of its own. */
   readonly metrics?: Metrics;
@@ -47,10 +45,10 @@ export interface ServerProgram {
   close(): Promise<void>;
 }
 
-/** Creates the metrics of a program of this version. */
-export const metricsOf = (version: string): Metrics =>
+/** Creates the metrics of a program of this build. */
+export const metricsOf = (build: Build): Metrics =>
   new Metrics(
-    version,
+    build,
     admissionWebhooks.map((endpoint) => endpoint.path),
   );
 
@@ -70,9 +68,9 @@ function addressOf(bindAddress: string): string {
  * @throws MusterError TLS_*, BACKEND_INIT_FAILED, LISTEN_FAILED; nothing is left running then
  */
 export async function startProgram(options: ProgramOptions): Promise<ServerProgram> {
-  const { configuration, policy, log, version } = options;
+  const { configuration, policy, log, build } = options;
   const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
-  const { metrics = metricsOf(version) } = options;
+  const { metrics = metricsOf(build) } = options;
   const tls = tlsChoicesOf(webhooks);
   let server: WebhookServer | undefined;
   const certificates = new CertificateReloader({
@@ -158,8 +156,9 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
     const ports = { webhooks: webhooksPort, health, metrics: metricsPort };
     log.info(
       {
-        version,
-        commit: options.commit,
+        version: build.version,
+        commit: build.commit,
+        commitDate: build.date,
         ...ports,
         backends: policy.registry.enabled,
         default: policy.registry.default.name,

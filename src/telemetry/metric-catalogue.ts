@@ -57,8 +57,8 @@ export const admissionMetrics = {
   },
   muster_build_info: {
     type: 'gauge',
-    labels: ['version'],
-    help: 'Always 1; the version of Muster.',
+    labels: ['version', 'commit'],
+    help: 'Always 1; the version of Muster and the commit of its source, `unknown` where the build did not know it.',
   },
 } as const satisfies Record<string, Described>;
 

@@ -7,6 +7,13 @@ const SHED_REASONS = ['requests', 'bytes', 'not-ready', 'gang-unread'] as const;
 const STANDINGS = ['handshake', 'stranger', 'known'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
+/** What a program was built from. */
+export interface Build {
+  readonly version: string;
+  /** Absent where the build did not know it. */
+  readonly commit?: string;
+}
+
 /** The metrics of one program, on a separate registry. */
 export class Metrics {
   readonly registry = new Registry();
@@ -29,10 +36,10 @@ export class Metrics {
   );
 
   /** @param paths the webhook paths, so that their series exist from the start with 0 */
-  constructor(version: string, paths: readonly string[]) {
+  constructor({ version, commit = 'unknown' }: Build, paths: readonly string[]) {
     // Event-loop lag, garbage collection, memory and CPU under the usual names of Node programs.
     collectDefaultMetrics({ register: this.registry });
-    gauge('muster_build_info', this.registry).set({ version }, 1);
+    gauge('muster_build_info', this.registry).set({ version, commit }, 1);
     for (const path of paths) {
       for (const outcome of ['allowed', 'patched', 'denied', 'failed'] satisfies Outcome[]) {
         this.#requests.inc({ path, operation: 'CREATE', outcome }, 0);

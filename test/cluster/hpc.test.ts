@@ -52,7 +52,10 @@ clusterSuite('gangs with an HPCPolicy', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'muster-preparation-'));
     const source = await readFile(EXAMPLE, 'utf8');
-    await writeFile(join(folder, 'hostfile.ts'), source.replace("'../../src/index.ts'", "'muster'"));
+    await writeFile(
+      join(folder, 'hostfile.ts'),
+      source.replace("'../../src/index.ts'", "'@muster-dev/muster'"),
+    );
     await writeFile(join(folder, 'mortal.mjs'), MORTAL);
     const preparations = [{ name: 'hostfile', module: join(folder, 'mortal.mjs') }];
     cluster = await GangCluster.start({ webhooks: true, settings: { hpc: { enabled: true, preparations } } });

@@ -31,7 +31,7 @@ export function expectPage(
   const wanted = page
     .replace(
       /```ts\n[\s\S]*?```/,
-      () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
+      () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'@muster-dev/muster'")}\`\`\``,
     )
     .replace(
       /<!-- rules -->[\s\S]*<!-- \/rules -->/,

@@ -868,7 +868,11 @@ describe('Dockerfile', () => {
 
   test('builds in one stage, installs in another, and keeps neither', async () => {
     expect(stages.map(({ name }) => name)).toEqual(['build', 'dependencies', 'runtime']);
-    expect(steps('build', 'RUN')).toEqual(['npm ci', 'npm run build', 'echo "$COMMIT" > dist/COMMIT']);
+    expect(steps('build', 'RUN')).toEqual([
+      'npm ci',
+      'npm run build',
+      'echo "$COMMIT $SOURCE_DATE_EPOCH" > dist/BUILD',
+    ]);
     expect(steps('dependencies', 'RUN')).toEqual(['npm ci --omit=dev --ignore-scripts']);
     expect(steps('runtime', 'RUN')).toEqual([]);
     const { engines } = JSON.parse(await readFile('package.json', 'utf8')) as { engines: { node: string } };

@@ -21,7 +21,7 @@ import {
   startForecasts,
   startLoop,
 } from './serve-loop.ts';
-import { musterCommit, musterVersion } from '../version.ts';
+import { buildStamp, musterVersion } from '../version.ts';
 
 interface ServeFlags {
   config?: string;
@@ -101,7 +101,8 @@ async function serveWith(
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
   for (const notice of policy.registry.notices) log.warn(notice);
-  const metrics = metricsOf(musterVersion());
+  const build = { version: musterVersion(), ...buildStamp() };
+  const metrics = metricsOf(build);
   metrics.backends.active(policy.registry.default.name);
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =
@@ -142,8 +143,7 @@ async function serveWith(
     metrics,
     log,
     endpoints: fleetEndpoints(configuration, log),
-    version: musterVersion(),
-    commit: musterCommit(),
+    build,
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),

@@ -53,7 +53,7 @@ export async function inProcess(
         },
       },
     }),
-    version: 'test',
+    build: { version: 'test' },
     now: () => new Date(),
     ...(given.overrides && { overrides: given.overrides }),
   });

@@ -344,7 +344,7 @@ test('the Service of a gang is made for it', () => {
 test('the example of docs/preparations.md runs so', async () => {
   const example = new URL('../../../docs/examples/hostfile-preparation.ts', import.meta.url);
   const source = await readFile(example, 'utf8');
-  await writeFile(join(folder, 'mine.ts'), source.replace("'../../src/index.ts'", "'muster'"));
+  await writeFile(join(folder, 'mine.ts'), source.replace("'../../src/index.ts'", "'@muster-dev/muster'"));
   all = await hostedPreparations(
     [entry({ name: 'hostfile', module: './mine.ts', config: { folder: '/mpi' } })],
     observer,

@@ -48,7 +48,7 @@ const program = await startProgram({
   configuration,
   policy: policyFrom(configuration),
   log: createLogger({ level: 'info', format: 'json', sink: { write: () => undefined } }),
-  version: '0.0.0-test',
+  build: { version: '0.0.0-test', commit: '0123abc' },
   now: () => new Date(),
 });
 const socket = connect({ host: '127.0.0.1', port: program.ports.webhooks, rejectUnauthorized: false });

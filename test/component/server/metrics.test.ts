@@ -22,7 +22,7 @@ describe('metrics', () => {
     }
     const exposed = [...text.matchAll(/^# TYPE ((?:muster|grove)_\S+)/gm)].map((match) => match[1]);
     expect(exposed.toSorted()).toEqual(Object.keys(own).toSorted());
-    expect(text).toContain('muster_build_info{version="0.0.0-test"} 1');
+    expect(text).toContain('muster_build_info{version="0.0.0-test",commit="0123abc"} 1');
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',
       'process_resident_memory_bytes',

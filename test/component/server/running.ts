@@ -110,7 +110,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
       ...(parts.hpc && { hpc: parts.hpc }),
     },
     log,
-    version: '0.0.0-test',
+    build: { version: '0.0.0-test', commit: '0123abc' },
     now: parts.now ?? (() => new Date()),
     ...(overrides && { overrides }),
     ...(endpoints && { endpoints }),

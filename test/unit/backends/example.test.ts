@@ -34,7 +34,7 @@ describe('the example of docs/backends.md', () => {
     const source = readFileSync(join(DOCS, 'examples/line-backend.ts'), 'utf8');
     const wanted = page.replace(
       /```ts\nimport \{\n {2}BACKEND_CONTRACT[\s\S]*?```/,
-      () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
+      () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'@muster-dev/muster'")}\`\`\``,
     );
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(DOCS, 'backends.md'), wanted);
     else expect(page).toBe(wanted);

@@ -8,7 +8,7 @@ import { ExitStatus } from '../../../src/cli/output/io.ts';
 import { run } from '../../../src/cli/run.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import type { Verb } from '../../../src/cli/output/io.ts';
-import { musterCommit } from '../../../src/cli/version.ts';
+import { buildStamp } from '../../../src/cli/version.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { fakeIo, muster } from './fake-io.ts';
 
@@ -282,19 +282,19 @@ describe('muster version', () => {
     expect(text.out).toContain('grove-scheduler (now kai-scheduler)\n');
   });
 
-  test('the commit is told where the build knew it', () => {
-    const root = mkdtempSync(join(tmpdir(), 'muster-commit-'));
-    const commit = (): string | undefined => musterCommit(pathToFileURL(join(root, 'dist/src/main.js')).href);
-    const hash = '0123456789abcdef0123456789abcdef01234567';
+  const HASH = '0123456789abcdef0123456789abcdef01234567';
+  test.each([
+    ['no build', undefined, {}],
+    ['a build that knew nothing', ' \n', {}],
+    ['a commit', `${HASH}\n`, { commit: HASH }],
+    ['a commit and its time', `${HASH} 1764100000\n`, { commit: HASH, date: '2025-11-25T19:46:40Z' }],
+    ['changes beyond it', '89abcdef-dirty 0', { commit: '89abcdef-dirty', date: '1970-01-01T00:00:00Z' }],
+    ['something else', 'latest 1764100000', {}],
+  ])('the build wrote %s', (_, written, stamp) => {
+    const root = mkdtempSync(join(tmpdir(), 'muster-stamp-'));
     mkdirSync(join(root, 'dist'));
-    writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'muster', version: '1.0.0' }));
-    expect(commit()).toBeUndefined();
-    writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'muster', gitHead: hash }));
-    expect(commit()).toBe(hash);
-    writeFileSync(join(root, 'dist/COMMIT'), '89abcdef\n');
-    expect(commit()).toBe('89abcdef');
-    writeFileSync(join(root, 'dist/COMMIT'), '\n');
-    expect(commit()).toBeUndefined();
+    if (written !== undefined) writeFileSync(join(root, 'dist/BUILD'), written);
+    expect(buildStamp(pathToFileURL(join(root, 'dist/src/cli/version.js')).href)).toEqual(stamp);
     rmSync(root, { recursive: true });
   });
 });

@@ -19,7 +19,7 @@ test('each eviction is counted; the log says the first at once, and the others t
     format: 'json',
     sink: { write: (line) => void lines.push(line) },
   });
-  const metrics = new Metrics('0.0.0-test', []);
+  const metrics = new Metrics({ version: '0.0.0-test' }, []);
   let now = 0;
   const evicted = evictionObserver(metrics, log, () => now);
   evicted(connection('handshake', '10.0.0.1'));
