@@ -15,6 +15,15 @@ export const BINARIES = [
   'kube-controller-manager',
 ] as const;
 export type Binary = (typeof BINARIES)[number];
+
+const PACKAGES: Readonly<Record<Binary, string>> = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+};
+
 /** Absolute path of each binary that was asked for. */
 export type Binaries<B extends Binary = Binary> = Readonly<Record<B, string>>;
 
@@ -44,7 +53,7 @@ export async function locateBinaries<B extends Binary>(options: LocateOptions<B>
   const found = await look(need, release);
   const missing = need.filter((binary) => found[binary] === undefined);
   if (missing.length === 0) return found as Binaries<B>;
-  if (!(await goOnPath())) throw unavailable(missing, release, NO_GO);
+  if ((await onPath('go')) === undefined) throw unavailable(missing, release, NO_GO);
   if (!build) throw unavailable(missing, release, 'they have not been built yet');
   try {
     await buildMissing(missing, release, log);
@@ -62,9 +71,11 @@ export async function locateBinaries<B extends Binary>(options: LocateOptions<B>
 export function cacheFolder(release: Release = RELEASE): string {
   const own = process.env['MUSTER_CONTROL_PLANE_DIR'];
   if (own && release === DEFAULT_RELEASE) return own;
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(cache, 'muster', 'control-plane', release.version);
+  return join(cacheOfMuster(), 'control-plane', release.version);
 }
+
+export const cacheOfMuster = (): string =>
+  join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'muster');
 
 /** Whether a release's own programs have been built on this machine. */
 export const isBuilt = (release: Release): boolean =>
@@ -72,7 +83,7 @@ export const isBuilt = (release: Release): boolean =>
     existsSync(join(cacheFolder(release), binary)),
   );
 
-const NO_GO = '`go` is not on the PATH';
+export const NO_GO = '`go` is not on the PATH';
 
 async function look(need: readonly Binary[], release: Release): Promise<Partial<Record<Binary, string>>> {
   const found: Partial<Record<Binary, string>> = {};
@@ -127,7 +138,15 @@ async function buildRelease(
     async () => {
       // Whoever held the lock before us may have built them.
       const need = await stillMissing();
-      if (need.length > 0) await compile({ need, folder, release, log });
+      if (need.length === 0) return;
+      await compile({
+        programs: Object.fromEntries(need.map((binary) => [binary, PACKAGES[binary]])),
+        module: release.module,
+        name: `Kubernetes ${release.version}`,
+        linkerFlags: stamps(release.version),
+        folder,
+        log,
+      });
     },
     {
       told: async (owner) =>
@@ -138,6 +157,16 @@ async function buildRelease(
       enough: async () => (await stillMissing()).length === 0,
     },
   );
+}
+
+/** Unstamped, the API server reports v0.0.0. */
+function stamps(version: string): string[] {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((where) => [
+    `-X ${where}.gitVersion=${version}`,
+    `-X ${where}.gitMajor=${major}`,
+    `-X ${where}.gitMinor=${minor}`,
+  ]);
 }
 
 function unavailable(
@@ -158,14 +187,16 @@ function unavailable(
   );
 }
 
-async function goOnPath(): Promise<boolean> {
+/** Absolute path of a program on the PATH. */
+export async function onPath(program: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    if (folder !== '' && (await isExecutable(join(folder, 'go')))) return true;
+    const path = join(folder, program);
+    if (folder !== '' && (await isExecutable(path))) return path;
   }
-  return false;
+  return undefined;
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+export async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,
     () => false,

@@ -1,17 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Binary } from './binaries.ts';
-import type { Release } from './releases.ts';
 import { startWatchdog } from './watchdog.ts';
-
-const PACKAGES: Readonly<Record<Binary, string>> = {
-  etcd: 'go.etcd.io/etcd/server/v3',
-  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
-  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
-  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
-  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
-};
 
 /** Prefix of the folders that hold a build under way; whatever is found under it was left by a killed build. */
 const UNFINISHED = '.building-';
@@ -23,36 +13,47 @@ const BUILD = ['-trimpath', '-buildvcs=false'];
 const TELL_EVERY_MS = 20_000;
 
 export interface CompileOptions {
-  readonly need: readonly Binary[];
+  /** The Go package of each program, by the name that its file gets. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Folder whose go.mod and go.sum pin what is built. */
+  readonly module: string;
+  /** As progress names it: `Kubernetes v1.37.2`. */
+  readonly name: string;
+  readonly linkerFlags: readonly string[];
   /** Where the finished binaries go. */
   readonly folder: string;
-  /** Its version is stamped into the binaries (unstamped, the API server reports v0.0.0). */
-  readonly release: Release;
   readonly log: (line: string) => void;
 }
 
 /**
- * Compiles `need` with the machine's Go, one after the other, each moved into `folder` in one step when it is complete.
- * The caller must hold the build lock.
+ * Compiles `programs` with the machine's Go, one after the other, each moved into `folder` in one step when it is
+ * complete. The caller must hold the build lock.
  *
  * @throws GoFailed when go is not on the PATH, or with what it printed.
  */
-export async function compile({ need, folder, release, log }: CompileOptions): Promise<void> {
-  const { version, module } = release;
+export async function compile({
+  programs,
+  module,
+  name,
+  linkerFlags,
+  folder,
+  log,
+}: CompileOptions): Promise<void> {
   for (const entry of await readdir(folder)) {
     if (entry.startsWith(UNFINISHED)) await rm(join(folder, entry), { recursive: true, force: true });
   }
   const unfinished = await mkdtemp(join(folder, UNFINISHED));
+  const need = Object.entries(programs);
   try {
-    log(`fetching the Go modules of Kubernetes ${version} (once; about 15 s) ...`);
+    log(`fetching the Go modules of ${name} (once; about 15 s) ...`);
     const fetching = performance.now();
     await go(['mod', 'download'], module);
     log(`fetched the Go modules in ${secondsSince(fetching)} s`);
-    for (const [index, binary] of need.entries()) {
+    for (const [index, [binary, program]] of need.entries()) {
       const started = performance.now();
       const output = join(unfinished, binary);
-      const flags = [...BUILD, '-v', '-ldflags', linkerFlags(version)];
-      const all = await uncompiled(PACKAGES[binary], module);
+      const flags = [...BUILD, '-v', '-ldflags', ['-s', '-w', ...linkerFlags].join(' ')];
+      const all = await uncompiled(program, module);
       log(`building ${binary} (${index + 1} of ${need.length}), ${all} packages to compile ...`);
       // `-v` names each package once it is compiled.
       let compiled = 0;
@@ -62,7 +63,7 @@ export async function compile({ need, folder, release, log }: CompileOptions): P
       }, TELL_EVERY_MS);
       try {
         const count = (text: string): void => void (compiled += text.split('\n').length - 1);
-        await go(['build', ...flags, '-o', output, PACKAGES[binary]], module, count);
+        await go(['build', ...flags, '-o', output, program], module, count);
       } finally {
         clearInterval(telling);
       }
@@ -86,16 +87,6 @@ async function uncompiled(program: string, module: string): Promise<number> {
 /** Go could not be run, or ended with an error; the message holds the end of what it printed. */
 export class GoFailed extends Error {
   override readonly name = 'GoFailed';
-}
-
-function linkerFlags(version: string): string {
-  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
-  const stamps = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((where) => [
-    `-X ${where}.gitVersion=${version}`,
-    `-X ${where}.gitMajor=${major}`,
-    `-X ${where}.gitMinor=${minor}`,
-  ]);
-  return ['-s', '-w', ...stamps].join(' ');
 }
 
 async function go(
