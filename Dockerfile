@@ -14,7 +14,8 @@ FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 # The lockfile first: as long as it stays, so does this layer.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+# Nothing that is needed here has an install script, so none gets to run.
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY manifests ./manifests
@@ -22,22 +23,15 @@ RUN npm run build
 # `muster version` and the log's first line name it.
 ARG COMMIT='' SOURCE_DATE_EPOCH=''
 RUN echo "$COMMIT $SOURCE_DATE_EPOCH" > dist/BUILD
-
-FROM ${BUILD_IMAGE} AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-# Nothing that is needed at run time has an install script, so none gets to run.
-RUN npm ci --omit=dev --ignore-scripts
+COPY LICENSE ./
+COPY release/image ./release/image
+# What the program reads, and of its packages only what it loads: `npm run image` takes the same files.
+RUN node release/image/application.ts dist /image
 
 FROM ${RUNTIME_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production
-# package.json says that these are ES modules, and the version.
-COPY --from=build /app/package.json ./
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-# `muster doctor` compares an installation with them.
-COPY --from=build /app/manifests ./manifests
+COPY --from=build /image ./
 # By number: runAsNonRoot cannot judge a name.
 USER 65532:65532
 # Webhooks, health, metrics.
@@ -50,3 +44,7 @@ EXPOSE 9443 8081 8080
 # core they would take four fifths of it from the reviews for as long as they collect.
 ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=4", "--heap-growing-percent=60", "--external-memory-accounted-in-global-limit", "--v8-pool-size=0", "/app/dist/src/main.js"]
 CMD ["serve", "--help"]
+ARG VERSION=''
+ARG COMMIT=''
+LABEL org.opencontainers.image.title="muster" org.opencontainers.image.licenses="Apache-2.0"
+LABEL org.opencontainers.image.version="$VERSION" org.opencontainers.image.revision="$COMMIT"
