@@ -1,11 +1,47 @@
 /** Alerts: every name in them is one that Muster exposes, each fires on a failure made for it, none in a healthy hour. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { alertRules, MONITORING, ruleGroups, ruleTests } from '../support/alert-rules.ts';
 import { faultsOf, labelsOf } from '../support/promql.ts';
 
 const alerts = alertRules();
+
+const PROMETHEUS_RULE = `# Made from rules.yaml by UPDATE_DOCS=1 npm run test:unit.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: muster
+  namespace: muster-system
+  labels:
+    app.kubernetes.io/name: muster
+    app.kubernetes.io/part-of: muster
+spec:
+`;
+
+/** What docs/alerts.md has of a rule. */
+const BLOCK = /<!-- alert (\w+) -->\n[^]*?<!-- \/alert \1 -->/g;
+
+interface PodMonitor {
+  readonly metadata: { readonly namespace: string };
+  readonly spec: {
+    readonly selector: { readonly matchLabels: object };
+    readonly podMetricsEndpoints: readonly { readonly port: string }[];
+  };
+}
+interface Deployment {
+  readonly metadata: { readonly namespace: string };
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: {
+        readonly containers: readonly { readonly ports: readonly { readonly name: string }[] }[];
+      };
+    };
+  };
+}
 
 describe('monitoring/rules.yaml', () => {
   test('has alerts enough, no name twice', () => {
@@ -36,6 +72,75 @@ describe('monitoring/rules.yaml', () => {
     const { series } = ruleTests();
     expect(series.length).toBeGreaterThan(30);
     expect(series.flatMap(faultsOf)).toEqual([]);
+  });
+});
+
+describe('manifests', () => {
+  const read = (file: string): string => readFileSync(join(MONITORING, file), 'utf8');
+
+  test('prometheusrule.yaml is rules.yaml as an object', () => {
+    const [, groups = ''] = read('rules.yaml').split(/^(?=groups:$)/m);
+    const made = `${PROMETHEUS_RULE}${groups.replaceAll(/^(?=.)/gm, '  ')}`;
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(MONITORING, 'prometheusrule.yaml'), made);
+    expect(read('prometheusrule.yaml')).toBe(made);
+    expect(parse(made)).toMatchObject({ kind: 'PrometheusRule', spec: ruleGroups() });
+  });
+
+  test('podmonitor.yaml names Pods and a port of the Deployment', () => {
+    const { metadata, spec } = parse(read('podmonitor.yaml')) as PodMonitor;
+    const deployment = parse(readFileSync('manifests/base/deployment.yaml', 'utf8')) as Deployment;
+    const { template } = deployment.spec;
+    expect(metadata.namespace).toBe(deployment.metadata.namespace);
+    expect(template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    const [container] = template.spec.containers;
+    const named = container?.ports.map(({ name }) => name);
+    for (const { port } of spec.podMetricsEndpoints) expect(named).toContain(port);
+  });
+
+  test('the component of manifests has them both', () => {
+    const component = parse(
+      readFileSync('manifests/components/monitoring/kustomization.yaml', 'utf8'),
+    ) as object;
+    expect(component).toMatchObject({ kind: 'Component', components: ['../../../monitoring'] });
+    expect(parse(read('kustomization.yaml'))).toMatchObject({
+      kind: 'Component',
+      resources: ['podmonitor.yaml', 'prometheusrule.yaml'],
+    });
+  });
+});
+
+describe('docs/alerts.md', () => {
+  const file = 'docs/alerts.md';
+  const page = readFileSync(file, 'utf8');
+
+  test('says of each alert what the rule says', () => {
+    const made = page.replaceAll(BLOCK, (_all, name: string) => {
+      const rule = alerts.find(({ alert }) => alert === name);
+      if (rule === undefined) throw new Error(`no alert ${name}`);
+      const { labels, annotations, expr } = rule;
+      const after = rule.for === undefined ? 'at once' : `after ${rule.for}`;
+      return `<!-- alert ${name} -->\n*${labels.severity}*, ${after}: ${annotations.summary}\n\n\`\`\`promql\n${expr}\n\`\`\`\n<!-- /alert ${name} -->`;
+    });
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, made);
+    else expect(page).toBe(made);
+    const sections = [...page.matchAll(/^### (Muster\w+)\n\n<!-- alert \1 -->$/gm)].map(([, name]) => name);
+    expect(sections.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  });
+
+  test('says of each who notices, where to look and what mends it', () => {
+    for (const section of page.split(/^### (?=Muster)/m).slice(1)) {
+      const [words = ''] = section.replaceAll(BLOCK, '').split(/^## /m);
+      const said = [...words.matchAll(/^- \*\*(.+?):\*\* \S/gm)].map(([, what]) => what);
+      expect([section.split('\n')[0], said.join(', ').toLowerCase()]).toEqual([
+        section.split('\n')[0],
+        'users, look, mend',
+      ]);
+    }
+  });
+
+  test('is found from the page of the night, and leads there', () => {
+    expect(readFileSync('docs/three-in-the-morning.md', 'utf8')).toContain('](alerts.md)');
+    expect(page).toContain('](three-in-the-morning.md)');
   });
 });
 

@@ -61,7 +61,8 @@ describe('made from the registry', () => {
     const folders = readdirSync(join(ROOT, 'manifests/components')).map(
       (name) => `manifests/components/${name}`,
     );
-    const ofNoBackend = /\/(grove-operator|client-certificate|karmada-.*|hpc|workloads|preemption.*)$/;
+    const ofNoBackend =
+      /\/(grove-operator|client-certificate|karmada-.*|hpc|workloads|monitoring|preemption.*)$/;
     expect(folders.filter((folder) => !ofNoBackend.test(folder)).sort()).toEqual([...new Set(made)].sort());
   });
 
