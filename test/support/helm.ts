@@ -1,0 +1,81 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { packageRoot } from '../../src/cli/version.ts';
+import { own, ownObject, type JsonObject } from '../../src/json/json.ts';
+
+const CHART = join(packageRoot() ?? '', 'charts', 'muster');
+
+const onPath = (): string | undefined => {
+  try {
+    return execFileSync('sh', ['-c', 'command -v helm'], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+};
+const built = join(homedir(), '.cache', 'muster', 'go-tools', 'helm-v4.3.1', 'helm');
+
+/** The program that renders the chart; undefined where there is none. */
+export const helmProgram: string | undefined =
+  process.env['MUSTER_HELM'] ?? onPath() ?? (existsSync(built) ? built : undefined);
+
+/** Runs helm with the chart, and these values on its standard input. */
+export function helm(
+  args: readonly string[],
+  values: object = {},
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  return new Promise((resolve) => {
+    const given = [...args, CHART, '--values', '-'];
+    const child = execFile(helmProgram ?? 'helm', given, { maxBuffer: 1 << 26 }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
+    );
+    child.stdin?.end(JSON.stringify(values));
+  });
+}
+
+export interface Rendering {
+  readonly namespace?: string;
+  readonly kubernetes?: string;
+}
+
+/** The objects of the chart with these values. @throws with what helm says */
+export async function rendered(
+  values: object = {},
+  { namespace = 'muster-system', kubernetes = '1.37.2' }: Rendering = {},
+): Promise<readonly JsonObject[]> {
+  const args = ['template', 'muster', '--namespace', namespace, '--kube-version', kubernetes];
+  const { code, out, err } = await helm(args, values);
+  if (code !== 0) throw new Error(err);
+  return parseAllDocuments(out).flatMap((document) => {
+    const [fault] = document.errors;
+    if (fault !== undefined) throw fault;
+    const object = document.toJS() as JsonObject | null;
+    return object === null ? [] : [object];
+  });
+}
+
+/** Labels and annotations that the chart has besides, of the object and its Pods. */
+const ADDED =
+  /^(app\.kubernetes\.io\/(name|part-of|instance|version|managed-by)|helm\.sh\/.*|checksum\/config)$/;
+
+/** The object without what the chart adds to it. */
+export function withoutHelm(object: JsonObject): JsonObject {
+  const metadata = { ...ownObject(object, 'metadata') };
+  for (const list of ['labels', 'annotations']) {
+    const kept = Object.entries(ownObject(metadata, list) ?? {}).filter(([key]) => !ADDED.test(key));
+    if (kept.length === 0) delete metadata[list];
+    else metadata[list] = Object.fromEntries(kept);
+  }
+  const template = ownObject(ownObject(object, 'spec'), 'template');
+  if (template === undefined) return { ...object, metadata };
+  const pod = withoutHelm(template);
+  const labels = own(ownObject(template, 'metadata') ?? null, 'labels') ?? null;
+  const spec = { ...ownObject(object, 'spec') };
+  return {
+    ...object,
+    metadata,
+    spec: { ...spec, template: { ...pod, metadata: { ...ownObject(pod, 'metadata'), labels } } },
+  };
+}
