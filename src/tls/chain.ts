@@ -44,10 +44,14 @@ export const checkChain = ({ leaf, certificates, authority, directory, now }: Ch
   throw outdated === undefined ? foreign(leaf, trusted, directory) : outOfDate(outdated, directory);
 };
 
+/** Whether `issuer` is a CA that signed `child`. */
+export const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
+  issuer.ca && child.checkIssued(issuer) && child.verify(issuer.publicKey);
+
 const isIssuerOf =
   (child: X509Certificate) =>
   (issuer: X509Certificate): boolean =>
-    issuer.ca && child.checkIssued(issuer) && child.verify(issuer.publicKey);
+    isIssuedBy(child, issuer);
 
 const isInDate = (certificate: X509Certificate, now: Date): boolean =>
   certificate.validFromDate <= now && now <= certificate.validToDate;

@@ -17,9 +17,10 @@ export interface Issued {
 
 /** Start and length of the validity, in days of 24 hours. */
 export interface Validity {
-  /** The certificate is valid from five minutes before, for clocks that lag behind. */
   readonly now: Date;
   readonly days: number;
+  /** How long before `now` (ms) the certificate is valid already, for clocks that lag behind. Default five minutes. */
+  readonly backdatedMs?: number | undefined;
 }
 
 export interface DevelopmentCertificates extends Issued {
@@ -105,7 +106,14 @@ interface Order extends Validity {
 
 const generateKeys = promisify(generateKeyPair);
 
-const issue = async ({ commonName, issuedBy, extensions, now, days }: Order): Promise<Issued> => {
+const issue = async ({
+  commonName,
+  issuedBy,
+  extensions,
+  now,
+  days,
+  backdatedMs = CLOCK_SKEW_MS,
+}: Order): Promise<Issued> => {
   const keys = await generateKeys('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -114,7 +122,7 @@ const issue = async ({ commonName, issuedBy, extensions, now, days }: Order): Pr
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
   certificate.serialNumber = randomSerial();
-  certificate.validity.notBefore = new Date(now.getTime() - CLOCK_SKEW_MS);
+  certificate.validity.notBefore = new Date(now.getTime() - backdatedMs);
   certificate.validity.notAfter = new Date(now.getTime() + days * DAY_MS);
   certificate.setSubject([{ name: 'commonName', value: commonName }]);
 
