@@ -47,7 +47,7 @@ const INJECTORS = [
   'cert-manager.io/inject-apiserver-ca',
 ];
 
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
  * Reads the Secret and the webhook configurations as the API server sent them. Damaged parts are left out, never thrown: the
