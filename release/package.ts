@@ -1,0 +1,54 @@
+/** The npm package and the kubectl plugin, from a folder of what git knows and what the compiler makes of it. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { writeArchive, copyTracked } from './archive.ts';
+import { applicationFiles } from './image/application.ts';
+
+/** Files of the package besides what is compiled: those that package.json's `files` may name, and what npm always packs. */
+const PACKED = 'package.json README.md LICENSE bin docs manifests src/backends/*/README.md'.split(' ');
+
+/** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD */
+export function stagePackage(root: string, stage: string, stamp: string): void {
+  copyTracked(root, PACKED, stage);
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const out = join(stage, 'dist');
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  writeFileSync(join(out, 'BUILD'), `${stamp}\n`);
+}
+
+/** @returns name of the .tgz in `out` */
+export function packPackage(stage: string, out: string): string {
+  const said = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', out], {
+    cwd: stage,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 2 ** 26,
+  });
+  const [packed] = JSON.parse(said) as { filename: string }[];
+  return packed?.filename ?? '';
+}
+
+/** The plugin: the program with the packages that it loads, in one folder that needs Node alone. */
+export function packPlugin(
+  root: string,
+  stage: string,
+  given: { readonly out: string; readonly seconds: number },
+): string {
+  const { version } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as { version: string };
+  const folder = join(stage, 'plugin');
+  const put = (from: string, to: string): void => {
+    mkdirSync(dirname(join(folder, to)), { recursive: true });
+    cpSync(from, join(folder, to), { recursive: true });
+  };
+  // Credential plugins are what most people's kubeconfigs have, so nothing is left out as it is of the image.
+  for (const [path, source] of applicationFiles(root, join(stage, 'dist'), {})) put(source, path);
+  for (const path of ['bin', 'docs/reference']) put(join(stage, path), path);
+  const name = `kubectl-muster-${version}.tar.gz`;
+  writeArchive(join(given.out, name), folder, 'kubectl-muster', given.seconds);
+  rmSync(folder, { recursive: true });
+  return name;
+}
