@@ -1,7 +1,9 @@
 // `npm run release`: everything that a release consists of, into dist/release. The same commit gives the same bytes.
+// On a machine that is no Debian `--no-image` leaves the image to the Dockerfile.
 // With `--snapshot` whatever is in the checkout, with the notes of what is unreleased, to try it without publishing.
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,6 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildImage } from './image/build.ts';
+import { runtimePackages } from './image/runtime.ts';
 import { krewManifest } from './krew.ts';
 import { packPackage, packPlugin, stagePackage } from './package.ts';
 import { checksums, digestsOf, provenance, type Source } from './provenance.ts';
@@ -29,10 +33,12 @@ const { values: flags } = parseArgs({
   options: {
     out: { type: 'string', default: join(ROOT, 'dist/release') },
     snapshot: { type: 'boolean', default: false },
+    image: { type: 'boolean', default: true },
     url: { type: 'string' },
     repository: { type: 'string' },
     builder: { type: 'string' },
   },
+  allowNegative: true,
 });
 
 interface Package {
@@ -68,7 +74,7 @@ function definitions(): string {
     .join('');
 }
 
-function release(stage: string): void {
+async function release(stage: string): Promise<void> {
   const text = notes();
   const out = resolve(flags.out);
   const seconds = Number(git('show', '-s', '--format=%ct'));
@@ -86,8 +92,19 @@ function release(stage: string): void {
   stagePackage(ROOT, stage, `${source.commit} ${seconds}`);
   packPackage(stage, out);
   const plugin = packPlugin(ROOT, stage, { out, seconds });
+  if (flags.image) {
+    const { archive } = await buildImage({ out: stage, dist: join(stage, 'dist') });
+    cpSync(archive, join(out, `muster-image-${version}-${process.platform}-${process.arch}.tar`));
+  }
   put('crds.yaml', definitions());
-  put('sbom.cdx.json', billOfMaterials(ROOT, name, new Date(seconds * 1000).toISOString()));
+  put(
+    'sbom.cdx.json',
+    billOfMaterials(ROOT, {
+      name,
+      date: new Date(seconds * 1000).toISOString(),
+      debian: flags.image ? runtimePackages(ROOT) : [],
+    }),
+  );
   put('RELEASE_NOTES.md', text);
   const sha256 = digestsOf(out).get(plugin) ?? '';
   put('kubectl-muster.yaml', krewManifest(version, { name: plugin, sha256 }, flags.url));
@@ -99,7 +116,7 @@ function release(stage: string): void {
 if (!existsSync(join(ROOT, 'node_modules'))) throw new Error('run npm ci first');
 const stage = mkdtempSync(join(tmpdir(), 'muster-release-'));
 try {
-  release(stage);
+  await release(stage);
 } catch (thrown) {
   if (!(thrown instanceof ReleaseRefused)) throw thrown;
   process.stderr.write(`${thrown.message}\n`);

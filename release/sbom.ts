@@ -17,9 +17,13 @@ const IN_NODE = 'ada ares brotli icu llhttp nghttp2 openssl simdjson sqlite undi
 
 /**
  * CycloneDX as JSON, made from package-lock.json.
- * @param date ISO 8601; with the content it stands for the time and the random number of npm's own
+ * @param given `date`, ISO 8601, stands for the time that npm writes; `debian` has package URLs of what else the image holds
  */
-export function billOfMaterials(root: string, name: string, date: string): string {
+export function billOfMaterials(
+  root: string,
+  given: { readonly name: string; readonly date: string; readonly debian: readonly string[] },
+): string {
+  const { name, date, debian } = given;
   const said = execFileSync(
     'npm',
     ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'],
@@ -38,6 +42,11 @@ export function billOfMaterials(root: string, name: string, date: string): strin
   add('node', 'platform', 'pkg:npm/node');
   for (const key of IN_NODE.filter((one) => versions.has(one)))
     node.dependsOn.push(add(key, 'library', `pkg:generic/${key}`));
+  for (const purl of debian) {
+    const [, of = '', version = ''] = /\/([^/]+)@([^?]+)/.exec(purl) ?? [];
+    bom.components.push({ 'bom-ref': purl, type: 'library', name: of, version, purl });
+    node.dependsOn.push(purl);
+  }
   bom.dependencies.find(({ ref }) => ref === component['bom-ref'])?.dependsOn.push(node.ref);
   bom.dependencies.push(node, ...node.dependsOn.map((ref) => ({ ref, dependsOn: [] })));
   // npm takes the folder's name.

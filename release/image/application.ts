@@ -17,14 +17,14 @@ interface Lock {
   >;
 }
 
-/** Folders of the packages that package.json's dependencies need, as package-lock.json places them. */
-export function productionPackages(root: string): readonly string[] {
+/** Folders of the packages that package.json's dependencies need, as package-lock.json places them, without those of `leftOut`. */
+export function productionPackages(root: string, leftOut = LEFT_OUT): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
   const found = new Set<string>();
   const needs = (folder: string): void => {
     const { dependencies, optionalDependencies } = packages[folder] ?? {};
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      if (name in LEFT_OUT) continue;
+      if (name in leftOut) continue;
       const place = placeOf(packages, folder, name);
       if (place === undefined)
         throw new Error(
@@ -54,7 +54,11 @@ const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
 const NOT_LOADED = /^(?:\..*|tests?|__tests__|docs?|examples?|bench(?:marks?)?|browser)$/;
 
 /** @returns by the path below /app, sorted, the file that is copied there */
-export function applicationFiles(root: string, dist: string): ReadonlyMap<string, string> {
+export function applicationFiles(
+  root: string,
+  dist: string,
+  leftOut = LEFT_OUT,
+): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const add = (from: string, to: string, wanted: (path: string) => boolean): void => {
     for (const path of globSync('**', { cwd: from, exclude: (name) => name === 'node_modules' }))
@@ -65,7 +69,7 @@ export function applicationFiles(root: string, dist: string): ReadonlyMap<string
   for (const entry of globSync('*', { cwd: dist }))
     if (statSync(join(dist, entry)).isFile()) files.set(join('dist', entry), join(dist, entry));
   add(join(root, 'manifests'), 'manifests', (path) => !path.endsWith('.ts'));
-  for (const folder of productionPackages(root))
+  for (const folder of productionPackages(root, leftOut))
     add(join(root, folder), folder, (path) =>
       LICENCE.test(basename(path)) ? true : LOADED.test(path) && !NOT_LOADED.test(path.split('/')[0] ?? ''),
     );

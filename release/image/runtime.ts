@@ -3,7 +3,7 @@
  * Debian that builds, and what a vulnerability scanner reads to know their versions.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Where the image has Node; the Dockerfile's base image has it there too. */
@@ -41,13 +41,28 @@ function packageOf(library: string): string {
   throw new Error(`no Debian package has ${library}; the image's libraries come from Debian or Ubuntu`);
 }
 
+const nodeOf = (root: string): string => join(root, 'node_modules/node/bin/node');
+
+/** Package URLs of the Debian packages that the image has a library of. */
+export function runtimePackages(root: string): readonly string[] {
+  const release = readFileSync('/etc/os-release', 'utf8');
+  const [id = '', version = ''] = ['ID', 'VERSION_ID'].map(
+    (key) => new RegExp(`^${key}="?([^"\n]*)`, 'm').exec(release)?.[1],
+  );
+  const names = [...new Set(librariesOf(nodeOf(root)).map(packageOf))].sort();
+  const format = `pkg:deb/${id}/\${Package}@\${Version}?arch=\${Architecture}&distro=${id}-${version}\n`;
+  return execFileSync('dpkg-query', ['--show', `--showformat=${format}`, ...names], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
 /** Puts Node and what it needs into `into`. */
 export function copyRuntime(root: string, into: string): void {
   const put = (path: string): string => {
     mkdirSync(dirname(join(into, path)), { recursive: true });
     return join(into, path);
   };
-  const program = join(root, 'node_modules/node/bin/node');
+  const program = nodeOf(root);
   if (process.platform !== 'linux' || !existsSync('/usr/bin/dpkg-query'))
     throw new Error('the image is assembled on Debian or Ubuntu; elsewhere use the Dockerfile');
   copyFileSync(program, put(NODE));

@@ -202,7 +202,12 @@ describe('checksums and provenance', () => {
 });
 
 test('the bill of materials has the packages, Node and its libraries, and is the same twice', () => {
-  const made = (): string => billOfMaterials(ROOT, '@muster-dev/muster', '2026-01-02T03:04:05Z');
+  const made = (): string =>
+    billOfMaterials(ROOT, {
+      name: '@muster-dev/muster',
+      date: '2026-01-02T03:04:05Z',
+      debian: ['pkg:deb/debian/libc6@2.36-9+deb12u10?arch=amd64&distro=debian-12'],
+    });
   const text = made();
   expect(made()).toBe(text);
   const bom = JSON.parse(text) as {
@@ -227,6 +232,7 @@ test('the bill of materials has the packages, Node and its libraries, and is the
   expect(purls).toContain(`pkg:npm/node@${process.versions.node}`);
   expect(purls).toContain(`pkg:generic/openssl@${process.versions.openssl}`);
   expect(purls.filter((purl) => purl.startsWith('pkg:npm/jest@'))).toEqual([]);
+  expect(bom.components.at(-1)).toMatchObject({ name: 'libc6', version: '2.36-9+deb12u10', type: 'library' });
   // Whatever is depended on is there.
   const refs = new Set(bom.components.map((component) => component['bom-ref']));
   expect(bom.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref))).toEqual([]);
