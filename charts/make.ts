@@ -5,18 +5,20 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { dashboards } from './sources.ts';
 import { madeTemplates } from './templates.ts';
 import { valuesDefaults, valuesJsonSchema } from './values-files.ts';
 
 const CHART = join(import.meta.dirname, 'muster');
 
 /** Templates that are written by hand, beside the partials. */
-const BY_HAND = /(^|\/)_|^(config|extra-objects|monitoring)\.yaml$|^NOTES\.txt$/;
+const BY_HAND = /(^|\/)_|^(config|dashboards|extra-objects|service-monitor)\.yaml$|^NOTES\.txt$/;
 
 /** Every file of the chart that is made, by its path in the chart. */
 export const madeChart = (): ReadonlyMap<string, string> =>
   new Map([
     ...[...madeTemplates()].map(([name, text]) => [`templates/${name}`, text] as const),
+    ...dashboards().map(([name, text]) => [`dashboards/${name}`, text] as const),
     ['values.yaml', valuesDefaults()],
     ['values.schema.json', `${JSON.stringify(valuesJsonSchema(), null, 2)}\n`],
   ]);

@@ -142,7 +142,22 @@ annotations:
   }),
 );
 
+const ENDPOINT = 'spec.podMetricsEndpoints.0';
+const MONITORING: readonly Place[] = [
+  { path: `${ENDPOINT}.interval`, how: 'value', text: '{{ .Values.monitoring.podMonitor.interval }}' },
+  {
+    path: ENDPOINT,
+    how: 'append',
+    text: optional('.Values.monitoring.podMonitor.relabelings', 'relabelings'),
+  },
+  {
+    ...{ path: ENDPOINT, how: 'append' },
+    text: optional('.Values.monitoring.podMonitor.metricRelabelings', 'metricRelabelings'),
+  },
+].map((place) => ({ ...place, kind: 'PodMonitor', how: place.how === 'value' ? 'value' : 'append' }));
+
 export const PLACES: readonly Place[] = [
+  ...MONITORING,
   ...DEPLOYMENT,
   ...NETWORK,
   ...WEBHOOKS,
@@ -191,3 +206,11 @@ export const PLACES: readonly Place[] = [
     text: 'issuerRef:\n  {{- include "muster.issuer" . | nindent @+2 }}',
   },
 ];
+
+/** Labels by which others find an object, behind those of every object. */
+export const LABELS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['podMonitor', 'prometheusRule'].map((value) => [
+    `${value.charAt(0).toUpperCase()}${value.slice(1)}`,
+    `\n  {{- with .Values.monitoring.${value}.labels }}\n  {{- toYaml . | nindent @+2 }}\n  {{- end }}`,
+  ]),
+);

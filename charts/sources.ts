@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { readKustomization, type PatchTarget } from '../src/cli/doctor/installed/kustomize.ts';
@@ -51,6 +51,8 @@ function conditionOf(folder: string): string {
 const componentFolders = (): readonly string[] => [
   ...readdirSync(join(manifests, 'components'))
     .sort()
+    // What it brings are several values, `monitoring`.
+    .filter((name) => name !== 'monitoring')
     .map((name) => `components/${name}`),
   'on-call',
 ];
@@ -71,6 +73,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   'base/networkpolicy.yaml': '.Values.networkPolicy.enabled',
   'base/resourcequota.yaml': 'and .Values.resourceQuota.enabled .Values.priorityClassName',
   'base/poddisruptionbudget.yaml': '.Values.podDisruptionBudget.enabled',
+  '../monitoring/podmonitor.yaml': '.Values.monitoring.podMonitor.enabled',
+  '../monitoring/prometheusrule.yaml': '.Values.monitoring.prometheusRule.enabled',
 };
 
 const resourcesOf = (folder: string): readonly string[] =>
@@ -89,6 +93,7 @@ export function manifestFiles(): readonly ManifestFile[] {
     ...of('base', ''),
     ...of('crds', 'crds/', '.Values.crds.install'),
     ...of('policies', 'policies/'),
+    ...of('../monitoring', 'monitoring/'),
     ...of('overlays/cert-manager', '', 'eq .Values.certificates.mode "certManager"'),
     ...conditionalFolders().flatMap(([folder, condition]) =>
       of(folder, '', condition).map((file) => ({ ...file, template: `components/${basename(folder)}.yaml` })),
@@ -119,3 +124,9 @@ export function conditionalPatches(): readonly ConditionalPatch[] {
 }
 
 export const readManifest = (path: string): string => readFileSync(join(manifests, path), 'utf8');
+
+/** Grafana's dashboards, which Helm reads from a folder of the chart. */
+export const dashboards = (): readonly (readonly [name: string, text: string])[] =>
+  globSync('../monitoring/dashboards/*.json', { cwd: manifests })
+    .sort()
+    .map((path) => [basename(path), readManifest(path)] as const);

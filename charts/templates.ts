@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { kindName } from '../src/cli/doctor/installed/wanted.ts';
 import { isTarget } from '../src/cli/doctor/installed/kustomize.ts';
 import { settings } from '../src/config/settings.ts';
 import type { JsonObject } from '../src/json/json.ts';
 import { EditedText, indented, type FieldPath } from './edits.ts';
-import { PLACES } from './places.ts';
+import { LABELS, PLACES } from './places.ts';
 import {
   conditionalPatches,
   manifestFiles,
@@ -16,6 +17,8 @@ import {
 } from './sources.ts';
 
 const SYSTEM = /(?<![\w-])muster-system(?![\w-])/g;
+/** Stands for `{{` of a manifest, which Helm would read as its own. */
+const NOT_HELM = '\u0001';
 /** Labels that `muster.labels` writes. */
 const OWN_LABELS = new Set(['app.kubernetes.io/name', 'app.kubernetes.io/part-of']);
 /** Fields that a component patches, where the values write the whole field: the partials follow the component. */
@@ -47,11 +50,12 @@ function madeFile(
   patches: readonly ConditionalPatch[],
   used: Set<ConditionalPatch>,
 ): string {
-  const text = readManifest(file.path);
-  if (text.includes('{{')) throw new Error(`${file.path} has {{, which Helm would read`);
-  const documents = text.split(/^---\n/m).map((document) => madeDocument(document.trimEnd(), patches, used));
-  const body = documents.join('\n---\n');
-  const made = `{{- /* Made from manifests/${file.path} by charts/make.ts. */}}\n`;
+  const documents = readManifest(file.path)
+    .replaceAll('{{', NOT_HELM)
+    .split(/^---\n/m)
+    .map((document) => madeDocument(document.trimEnd(), patches, used));
+  const body = documents.join('\n---\n').replaceAll(NOT_HELM, '{{ "{{" }}');
+  const made = `{{- /* Made from ${join('manifests', file.path)} by charts/make.ts. */}}\n`;
   return file.condition === undefined
     ? `${made}${body}\n`
     : `${made}{{- if ${file.condition} }}\n${body}\n{{- end }}\n`;
@@ -70,7 +74,7 @@ function madeDocument(
     if (patch.operations === undefined) absent.push(patch.condition);
     else operate(edited, patch);
   }
-  label(edited);
+  label(edited, LABELS[kindName(object)] ?? '');
   for (const place of PLACES) {
     const { kind, name = '.*', path, how } = place;
     if (!isTarget({ kind, name }, object)) continue;
@@ -85,8 +89,8 @@ function madeDocument(
 }
 
 /** The labels of every object, and behind them those that this one has besides. */
-function label(edited: EditedText): void {
-  const include = '{{- include "muster.labels" . | nindent @+2 }}';
+function label(edited: EditedText, further: string): void {
+  const include = `{{- include "muster.labels" . | nindent @+2 }}${further}`;
   const path = ['metadata', 'labels'];
   if (!edited.has(path)) return edited.append(['metadata'], `labels:\n  ${include}`);
   const labels = (edited.document.toJS() as { metadata: { labels: Record<string, string> } }).metadata.labels;

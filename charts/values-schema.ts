@@ -11,6 +11,7 @@ import {
   volume,
   volumeMount,
 } from './kubernetes-schema.ts';
+import { monitoring } from './monitoring-values.ts';
 import { certificates, dnsLabel, image, moduleSource, networkPolicy } from './value-groups.ts';
 
 const LABELS = { matchLabels: { 'app.kubernetes.io/name': 'muster' } };
@@ -106,6 +107,7 @@ export const valuesSchema = z.strictObject({
     })
     .prefault({}),
   networkPolicy,
+  monitoring,
   serviceAccount: z
     .strictObject({
       annotations: labels.default({}).describe('Of the account muster, whose name the policies know.'),

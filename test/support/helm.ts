@@ -1,25 +1,23 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { describe } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../src/cli/version.ts';
 import { own, ownObject, type JsonObject } from '../../src/json/json.ts';
+import { locateGoTool, whyNoGoTool } from '../cluster/go-tools/go-tools.ts';
 
 const CHART = join(packageRoot() ?? '', 'charts', 'muster');
 
-const onPath = (): string | undefined => {
-  try {
-    return execFileSync('sh', ['-c', 'command -v helm'], { encoding: 'utf8' }).trim();
-  } catch {
-    return undefined;
-  }
-};
-const built = join(homedir(), '.cache', 'muster', 'go-tools', 'helm-v4.3.1', 'helm');
+/** Why no chart can be rendered here; undefined: it can. Asked once per test file. */
+const whyNot = await whyNoGoTool('helm');
+const program = whyNot === undefined ? await locateGoTool('helm', { build: false }) : 'helm';
 
-/** The program that renders the chart; undefined where there is none. */
-export const helmProgram: string | undefined =
-  process.env['MUSTER_HELM'] ?? onPath() ?? (existsSync(built) ? built : undefined);
+/** `describe` for tests that need helm; where there is none, they are skipped and say so. */
+export function helmSuite(name: string, body: () => void): void {
+  if (whyNot === undefined) return void describe(name, body);
+  process.stderr.write(`SKIPPED: ${name}: ${whyNot}\n`);
+  describe.skip(name, body);
+}
 
 /** Runs helm with the chart, and these values on its standard input. */
 export function helm(
@@ -28,7 +26,7 @@ export function helm(
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
     const given = [...args, CHART, '--values', '-'];
-    const child = execFile(helmProgram ?? 'helm', given, { maxBuffer: 1 << 26 }, (error, out, err) =>
+    const child = execFile(program, given, { maxBuffer: 1 << 26 }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
     );
     child.stdin?.end(JSON.stringify(values));

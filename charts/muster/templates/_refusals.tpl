@@ -34,6 +34,9 @@
 {{- if and (eq .Values.certificates.mode "certManager") .Values.certificates.caBundle -}}
 {{- fail "certificates.caBundle: Forbidden: cert-manager injects it; leave it out, or set certificates.mode to secret" -}}
 {{- end -}}
+{{- if and .Values.monitoring.podMonitor.enabled .Values.monitoring.serviceMonitor.enabled -}}
+{{- fail "monitoring.serviceMonitor.enabled: Forbidden: every replica would be read twice; disable it or monitoring.podMonitor.enabled" -}}
+{{- end -}}
 {{- range .Values.modules -}}
 {{- if ne 1 (len (compact (list (ternary "x" "" (hasKey . "files")) (ternary "x" "" (hasKey . "configMap")) (ternary "x" "" (hasKey . "image"))))) -}}
 {{- fail (printf "modules[%s]: Invalid value: a module comes from one place; give it files, configMap or image" .name) -}}

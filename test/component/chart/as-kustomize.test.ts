@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { packageRoot } from '../../../src/cli/version.ts';
 import { kustomized } from '../../../src/cli/doctor/installed/kustomize.ts';
@@ -7,7 +7,7 @@ import { ownObject, ownString, type JsonObject } from '../../../src/json/json.ts
 import { kindName } from '../../../src/cli/doctor/installed/wanted.ts';
 import { objectName } from '../../../src/k8s/resource.ts';
 import { switches } from '../../../charts/sources.ts';
-import { helmProgram, rendered, withoutHelm } from '../../support/helm.ts';
+import { helmSuite, rendered, withoutHelm } from '../../support/helm.ts';
 
 const folder = (name: string): string => join(packageRoot() ?? '', 'manifests', name);
 
@@ -42,8 +42,7 @@ const withImage = { image: { repository: 'muster', tag: 'dev' } };
 const on = { enabled: true };
 const ALL_BACKENDS = ['default-scheduler', 'kai-scheduler', 'volcano', 'coscheduling'];
 
-const program = helmProgram === undefined ? describe.skip : describe;
-program(helmProgram ? 'the chart, beside kustomize' : 'no helm: MUSTER_HELM names none', () => {
+helmSuite('the chart, beside kustomize', () => {
   test('with its own values: overlays/cert-manager', async () => {
     expect(comparable(await rendered(withImage))).toEqual(comparable(applied('cert-manager')));
   });
@@ -63,11 +62,12 @@ program(helmProgram ? 'the chart, beside kustomize' : 'no helm: MUSTER_HELM name
     const values = {
       ...withImage,
       components: Object.fromEntries(switches().map((name) => [name, on])),
+      monitoring: { podMonitor: on, prometheusRule: on },
       config: { scheduler: { profiles: ALL_BACKENDS.map((name) => ({ name })) } },
     };
     const components = [
       ...['client-certificate', 'coscheduling', 'grove-operator', 'hpc', 'kai-scheduler', 'karmada-access'],
-      ...['karmada-assigner', 'karmada-interpreter', 'karmada-queues', 'preemption'],
+      ...['karmada-assigner', 'karmada-interpreter', 'karmada-queues', 'monitoring', 'preemption'],
       ...['preemption-past-budgets', 'preemption-preview', 'volcano', 'workloads'],
     ].map((name) => `components/${name}`);
     const chart = comparable(await rendered(values));
