@@ -10,8 +10,10 @@ import { HpcObjects } from './watch/hpc-objects.ts';
 import { watchPolicies } from './watch/policy-watch.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';
 import { reportMemoryExceeded, observerFor } from './watch/observers.ts';
+import { GangStates } from './watch/gang-states.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
+import { SchedulerActivity } from './watch/scheduler-activity.ts';
 import {
   BackendsBoard,
   type ControllerFactory,
@@ -98,6 +100,12 @@ export function startControllers(
       ({ resource, store }) => [resource.plural, store.size],
     ),
   );
+  const states = new GangStates(watch.view, () => options.now().getTime());
+  watch.onGang((change) => states.changed(change));
+  const activity = new SchedulerActivity(options.registry, () => options.now().getTime());
+  watch.onPod((change) => activity.changed(change));
+  metrics.gangs.gangs = () => states.numbers();
+  metrics.gangs.schedulers = () => activity.numbers();
   classWatch.start();
   policyWatch?.watch.start();
   manager.start(list.flatMap((create) => create(shared) ?? []));

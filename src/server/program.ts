@@ -102,10 +102,7 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
       ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
       limits: webhooks.limits,
       endpoints: [
-        ...admissionEndpoints(
-          policy,
-          reviewObserver(metrics.backends, log, configuration.logDecisionsPerSecond),
-        ),
+        ...admissionEndpoints(policy, reviewObserver(metrics, log, configuration.logDecisionsPerSecond)),
         ...(options.endpoints ?? []),
       ],
       metrics,

@@ -22,6 +22,11 @@ export const backendMetricCatalogue = {
     labels: ['backend_name', 'version'],
     help: 'The API that a backend speaks in this cluster: 1 for the active one, which is the default, 0 for the others. No series while it is not ready.',
   },
+  muster_backend_ready: {
+    type: 'gauge',
+    labels: ['backend_name'],
+    help: '1 where the backend is ready, 0 where its gangs wait: every enabled backend.',
+  },
 } as const satisfies Record<string, { type: string; labels: readonly string[]; help: string }>;
 
 export type BackendOperation = 'create' | 'update' | 'delete' | 'status_update' | 'sync_cluster' | 'mutate';
@@ -35,6 +40,8 @@ export class BackendMetrics {
   /** By backend and operation. */
   readonly #outcomes = new Map<string, Map<BackendOperation, Outcomes>>();
   readonly #versions = new Map<string, string>();
+  /** Whether each enabled backend is ready. */
+  readonly #ready = new Map<string, boolean>();
   #active = '';
 
   constructor(registry: Registry) {
@@ -64,16 +71,28 @@ export class BackendMetrics {
           this.set({ backend_name, version }, valueOf(backend_name));
       },
     });
+    const ready = this.#ready;
+    new Gauge({
+      ...described('muster_backend_ready', registry),
+      collect() {
+        for (const [backend_name, is] of ready) this.set({ backend_name }, is ? 1 : 0);
+      },
+    });
   }
 
-  /** Sets the default backend, used by gangs that name none. */
-  active(backend: string): void {
-    this.#active = backend;
+  /**
+   * Sets the backends that are shown from the start on.
+   * @param active the default backend, used by gangs that name none
+   */
+  enabled(names: readonly string[], active: string): void {
+    this.#active = active;
+    for (const name of names) this.#ready.set(name, false);
   }
 
   /** @param version undefined when the backend is not ready */
   initialized(backend: string, ok: boolean, seconds: number, version: string | undefined): void {
     this.#inits.observe([backend, ok ? 'success' : 'failure'], seconds);
+    this.#ready.set(backend, ok);
     if (version === undefined) this.#versions.delete(backend);
     else this.#versions.set(backend, version);
   }

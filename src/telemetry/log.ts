@@ -202,13 +202,18 @@ interface LoggedDecision extends Pick<DecisionLine, 'backend' | 'gang'> {
   readonly changes: readonly unknown[];
 }
 
-/** Counts the backends' Pod operations and logs each decision. */
-export function reviewObserver(backends: Pick<BackendMetrics, 'operated'>, log: Logger, perSecond: number) {
+/** Counts the backends' Pod operations and the broken rules, and logs each decision. */
+export function reviewObserver(
+  metrics: { readonly backends: Pick<BackendMetrics, 'operated'>; refused(rule: string): void },
+  log: Logger,
+  perSecond: number,
+) {
   const logDecision = decisionLog(log, perSecond);
   return {
     prepared: (backend: string, ok: boolean, seconds: number): void =>
-      backends.operated(backend, 'mutate', ok, seconds),
-    decided: (request: LoggedRequest, decision: LoggedDecision, name: string, ms: number): void =>
+      metrics.backends.operated(backend, 'mutate', ok, seconds),
+    decided: (request: LoggedRequest, decision: LoggedDecision, name: string, ms: number): void => {
+      for (const { rule } of decision.faults) metrics.refused(rule);
       logDecision({
         uid: request.uid,
         operation: request.operation,
@@ -224,6 +229,7 @@ export function reviewObserver(backends: Pick<BackendMetrics, 'operated'>, log: 
         operations: decision.changes.length,
         dryRun: request.dryRun,
         ms,
-      }),
+      });
+    },
   };
 }

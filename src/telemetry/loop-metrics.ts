@@ -1,4 +1,7 @@
 import { Registry, type Gauge } from 'prom-client';
+import { DurationHistogram } from './backend-metrics.ts';
+import { GangMetrics } from './gang-metrics.ts';
+import { loopMetrics } from './loop-catalogue.ts';
 import { counter, gauge, histogram } from './metric-catalogue.ts';
 
 export type ReconcileOutcome = 'ok' | 'outdated' | 'error';
@@ -8,6 +11,12 @@ export interface QueueState {
   readonly depth: number;
   readonly oldestMs: number;
   readonly longestRunningMs: number;
+}
+
+/** The looks that a controller may have under way, and has. */
+export interface SlotState {
+  readonly slots: number;
+  readonly busySlots: number;
 }
 
 const IDLE: QueueState = { depth: 0, oldestMs: 0, longestRunningMs: 0 };
@@ -25,6 +34,7 @@ const MAX_REMEMBERED = 10_000;
 /** The metrics of the loop and of its client, on a separate registry: a program without a loop has none of them. */
 export class LoopMetrics {
   readonly registry = new Registry();
+  readonly gangs = new GangMetrics(this.registry);
   readonly #leading = gauge('muster_loop_leading', this.registry);
   readonly #depth = gauge('muster_loop_queue_depth', this.registry);
   readonly #oldest = gauge('muster_loop_queue_oldest_seconds', this.registry);
@@ -35,16 +45,28 @@ export class LoopMetrics {
   readonly #gates = counter('muster_loop_gates_removed_total', this.registry);
   readonly #initialized = counter('muster_loop_initialized_total', this.registry);
   readonly #releases = histogram('muster_loop_gang_release_seconds', RELEASE_BOUNDS, this.registry);
+  readonly #unreleased = histogram('muster_loop_gang_unreleased_seconds', RELEASE_BOUNDS, this.registry);
+  readonly #oldestUnreleased = gauge('muster_loop_oldest_unreleased_seconds', this.registry);
+  readonly #slots = gauge('muster_loop_slots', this.registry);
+  readonly #busySlots = gauge('muster_loop_busy_slots', this.registry);
   readonly #ungatedEarly = counter('muster_loop_ungated_early_total', this.registry);
   readonly #cached = gauge('muster_loop_cached_objects', this.registry);
   readonly #standing = gauge('muster_loop_namespaces_standing_still', this.registry);
   readonly #lists = counter('muster_loop_lists_total', this.registry);
   readonly #watchFailures = counter('muster_loop_watch_failures_total', this.registry);
   readonly #requests = counter('muster_kube_requests_total', this.registry);
+  readonly #requestDurations = new DurationHistogram(
+    'muster_kube_request_duration_seconds',
+    loopMetrics.muster_kube_request_duration_seconds.help,
+    loopMetrics.muster_kube_request_duration_seconds.labels,
+    this.registry,
+  );
   readonly #throttled = counter('muster_kube_throttled_seconds_total', this.registry);
   readonly #remembered = new Set<string>();
   #fleet: { readonly ready: () => boolean; readonly gauge: Gauge } | undefined;
   #queue: () => QueueState | undefined = () => undefined;
+  #unreleasedMs: () => number = () => 0;
+  readonly #slotsOf = new Map<string, () => Iterable<SlotState>>();
   readonly #sizes: (() => Iterable<readonly [string, number]>)[] = [];
   readonly #still: (() => number)[] = [];
 
@@ -61,6 +83,19 @@ export class LoopMetrics {
     this.#depth.set(depth);
     this.#oldest.set(oldestMs / 1000);
     this.#longest.set(longestRunningMs / 1000);
+    this.#oldestUnreleased.set(this.#unreleasedMs() / 1000);
+    for (const [controller, slotsOf] of this.#slotsOf) {
+      const all = [...slotsOf()];
+      this.#slots.set(
+        { controller },
+        all.reduce((sum, { slots }) => sum + slots, 0),
+      );
+      this.#busySlots.set(
+        { controller },
+        all.reduce((sum, { busySlots }) => sum + busySlots, 0),
+      );
+    }
+    this.gangs.collect();
     for (const sizes of this.#sizes)
       for (const [resource, size] of sizes()) this.#cached.set({ resource }, size);
     this.#fleet?.gauge.set(this.#fleet.ready() ? 1 : 0);
@@ -71,6 +106,16 @@ export class LoopMetrics {
   /** @param queue called at every scrape; returns undefined when no loop leads */
   queueFrom(queue: () => QueueState | undefined): void {
     this.#queue = queue;
+  }
+
+  /** @param slots called at every scrape: of each queue of the controller, none where no loop leads */
+  slotsFrom(controller: string, slots: () => Iterable<SlotState>): void {
+    this.#slotsOf.set(controller, slots);
+  }
+
+  /** @param oldestMs called at every scrape: how long the gang has waited that has been complete longest */
+  unreleasedFrom(oldestMs: () => number): void {
+    this.#unreleasedMs = oldestMs;
   }
 
   /** @param ready called at every scrape: whether the fleet's loop has started and its caches are listed */
@@ -112,8 +157,9 @@ export class LoopMetrics {
     this.#initialized.inc();
   }
 
-  gangReleased(seconds: number): void {
-    this.#releases.observe(seconds);
+  /** @param how whether a complete gang's last gate is off, or the gang stopped being complete before */
+  gangWaited(how: 'released' | 'unreleased', seconds: number): void {
+    (how === 'released' ? this.#releases : this.#unreleased).observe(seconds);
   }
 
   /** Counts a Pod once, however often it is found. */
@@ -139,12 +185,14 @@ export class LoopMetrics {
     this.#watchFailures.inc({ resource });
   }
 
-  /** @param verb the first word of the client's messages */
-  requested(verb: string, code: number | undefined): void {
-    this.#requests.inc({
-      verb: verb === 'replace' ? 'update' : verb,
-      code: code === undefined ? 'none' : String(code),
-    });
+  /**
+   * @param word the first word of the client's messages
+   * @param ms how long the answer took; undefined for a watch
+   */
+  requested(word: string, code: number | undefined, ms?: number): void {
+    const verb = word === 'replace' ? 'update' : word;
+    this.#requests.inc({ verb, code: code === undefined ? 'none' : String(code) });
+    if (ms !== undefined) this.#requestDurations.observe([verb], ms / 1000);
   }
 
   throttled(ms: number): void {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { backendMetricCatalogue } from './backend-metrics.ts';
+import { gangMetrics, loopMetrics } from './loop-catalogue.ts';
 
 interface Described {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -34,6 +35,11 @@ export const admissionMetrics = {
     labels: ['reason'],
     help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready, gang-unread (a PodGang that the watch does not know could not be read).',
   },
+  muster_admission_refusals_total: {
+    type: 'counter',
+    labels: ['rule'],
+    help: 'Refused reviews, once for each rule that the object breaks. A rule has a series from its first refusal on.',
+  },
   muster_http_failures_total: {
     type: 'counter',
     labels: ['code'],
@@ -59,95 +65,6 @@ export const admissionMetrics = {
     type: 'gauge',
     labels: ['version', 'commit'],
     help: 'Always 1; the version of Muster and the commit of its source, `unknown` where the build did not know it.',
-  },
-} as const satisfies Record<string, Described>;
-
-/** Metrics of replicas with a loop, so without `--no-controller`. A replica that does not lead has zeros. */
-export const loopMetrics = {
-  muster_loop_leading: {
-    type: 'gauge',
-    labels: [],
-    help: '1 where the loop runs, 0 where it waits for the Lease.',
-  },
-  muster_loop_queue_depth: {
-    type: 'gauge',
-    labels: [],
-    help: 'Gangs that something happened to and that wait to be looked at.',
-  },
-  muster_loop_queue_oldest_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'How long the longest of them has been waiting.',
-  },
-  muster_loop_longest_running_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'How long the longest look under way has taken so far.',
-  },
-  muster_loop_reconciles_total: {
-    type: 'counter',
-    labels: ['result'],
-    help: 'Looks at a gang, with what was done. result: ok, outdated (somebody else had written: again), error (again, later).',
-  },
-  muster_loop_reconcile_duration_seconds: {
-    type: 'histogram',
-    labels: ['result'],
-    help: 'How long a look took, with its writes.',
-  },
-  muster_loop_retries_total: {
-    type: 'counter',
-    labels: [],
-    help: 'Looks put off after one that was outdated or failed.',
-  },
-  muster_loop_gates_removed_total: {
-    type: 'counter',
-    labels: [],
-    help: 'Pods released to their scheduler.',
-  },
-  muster_loop_initialized_total: {
-    type: 'counter',
-    labels: [],
-    help: 'Gangs marked Initialized.',
-  },
-  muster_loop_gang_release_seconds: {
-    type: 'histogram',
-    labels: [],
-    help: 'From a gang seen to be complete (again) to its last gate seen to be off. Without gangs that wait for a base gang.',
-  },
-  muster_loop_ungated_early_total: {
-    type: 'counter',
-    labels: [],
-    help: 'Pods found without their gate before it was time, and not by the loop’s doing. Each is counted once.',
-  },
-  muster_loop_cached_objects: {
-    type: 'gauge',
-    labels: ['resource'],
-    help: 'Objects that are watched and held in memory.',
-  },
-  muster_loop_namespaces_standing_still: {
-    type: 'gauge',
-    labels: [],
-    help: 'Namespaces of which not all has room in memory: their gangs stay as they are.',
-  },
-  muster_loop_lists_total: {
-    type: 'counter',
-    labels: ['resource'],
-    help: 'Whole lists read: one at start, further ones where a watch could not go on.',
-  },
-  muster_loop_watch_failures_total: {
-    type: 'counter',
-    labels: ['resource'],
-    help: 'Lists and watches that failed and were begun again.',
-  },
-  muster_kube_requests_total: {
-    type: 'counter',
-    labels: ['verb', 'code'],
-    help: 'Requests to the API server. code: HTTP status, or none where no answer came.',
-  },
-  muster_kube_throttled_seconds_total: {
-    type: 'counter',
-    labels: [],
-    help: 'Time that requests waited for runtimeClientConnection.qps, summed up.',
   },
 } as const satisfies Record<string, Described>;
 
@@ -225,6 +142,7 @@ const fleetMetrics = {
 export const metricCatalogue = {
   ...admissionMetrics,
   ...loopMetrics,
+  ...gangMetrics,
   ...fleetQueueMetrics,
   ...preemptionMetrics,
   ...fleetMetrics,

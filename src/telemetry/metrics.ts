@@ -24,6 +24,7 @@ export class Metrics {
   readonly backends = new BackendMetrics(this.registry);
   readonly #requests = counter('muster_admission_requests_total', this.registry);
   readonly #shed = counter('muster_admission_shed_total', this.registry);
+  readonly #refusals = counter('muster_admission_refusals_total', this.registry);
   readonly #gaveWay = counter('muster_connections_evicted_total', this.registry);
   readonly #httpFailures = counter('muster_http_failures_total', this.registry);
   readonly #reloads = counter('muster_tls_reload_total', this.registry);
@@ -68,6 +69,11 @@ export class Metrics {
 
   answered(path: string, operation: string, outcome: Outcome, seconds: number): void {
     this.#durations.observe([path, operation, outcome], seconds);
+  }
+
+  /** @param rule one of the rules of docs/reference/rules.md, so the series are few */
+  refused(rule: string): void {
+    this.#refusals.inc({ rule });
   }
 
   shed(reason: ShedReason): void {

@@ -70,7 +70,7 @@ export async function clientFor(
   const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
   const { client } = await connect(cluster, io, {
     limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
-    observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
+    observer: { answered: (verb, status, ms) => loopMetrics.requested(verb, status, ms) },
   });
   return client;
 }

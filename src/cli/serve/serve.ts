@@ -103,7 +103,7 @@ async function serveWith(
   for (const notice of policy.registry.notices) log.warn(notice);
   const build = { version: musterVersion(), ...buildStamp() };
   const metrics = metricsOf(build);
-  metrics.backends.active(policy.registry.default.name);
+  metrics.backends.enabled(policy.registry.enabled, policy.registry.default.name);
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =
     loopMetrics &&

@@ -6,6 +6,7 @@ import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
 import { WriteMemory, SOON_MS, urgencyOf } from './write-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
+import { ReleaseClock } from './release-clock.ts';
 
 /** An outdated cache is logged as an error only when the next retry is this far away (ms), after several in a row. */
 const TELL_AFTER_MS = 1_000;
@@ -16,6 +17,14 @@ export const gangs: ControllerFactory = (shared) => {
   const { selectors, concurrentSyncs } = settings;
   // Replaced at the beginning of each term as leader.
   let memory = new WriteMemory();
+  const clock = new ReleaseClock({
+    view: watch.view,
+    selectors,
+    now: () => performance.now(),
+    ended: (how, ms) => {
+      if (controller.leads) metrics.gangWaited(how, ms / 1000);
+    },
+  });
   const controller = new KeyedController({
     name: 'gangs',
     watches: watch.watches,
@@ -36,7 +45,7 @@ export const gangs: ControllerFactory = (shared) => {
         recorder,
         memory,
         now: () => now().getTime(),
-        observer: countingObserver(metrics, backendMetrics, registry.enabled),
+        observer: countingObserver(metrics, backendMetrics, registry.enabled, clock),
       });
       return { reconcile: measured(reconcile, metrics), keys: watch.keys() };
     },
@@ -46,10 +55,13 @@ export const gangs: ControllerFactory = (shared) => {
     },
   });
   watch.onTouch((key, change) => {
+    if (change !== undefined) clock.touched(key, change);
     const when = change === undefined ? 'now' : urgencyOf(key, change, memory);
     if (when === 'now') controller.add(key);
     else if (when === 'soon') controller.addAfter(key, SOON_MS);
   });
   metrics.queueFrom(() => controller.queue);
+  metrics.slotsFrom(controller.name, () => controller.queues);
+  metrics.unreleasedFrom(() => (controller.leads ? clock.oldestMs : 0));
   return controller;
 };

@@ -1,10 +1,9 @@
 import { systemClock, type Clock } from '../../kube/client/clock.ts';
-import type { GangPlan } from '../../gang/plan/gang-plan.ts';
-import type { GangState } from '../../gang/records.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { Outdated } from './actions.ts';
 import type { ReconcileObserver } from './reconcile-pod-gang.ts';
+import type { ReleaseClock } from './release-clock.ts';
 import type { Reconcile } from '../../kube/loop/keyed-controller.ts';
 
 /**
@@ -15,15 +14,17 @@ export function countingObserver(
   metrics: LoopMetrics,
   backendMetrics: Pick<BackendMetrics, 'operated'>,
   enabled: readonly string[],
+  clock: Pick<ReleaseClock, 'judged' | 'ungated'>,
 ): ReconcileObserver {
-  const timer = new ReleaseTimer();
   return {
-    planned: (key, state, todo) => {
+    planned: (key, _, todo) => {
       for (const { uid } of todo.violations) metrics.ungatedEarly(uid);
-      const ms = timer.observe(key, state, todo);
-      if (ms !== undefined) metrics.gangReleased(ms / 1000);
+      clock.judged(key, todo);
     },
-    ungated: () => metrics.gateRemoved(),
+    ungated: (ungate) => {
+      metrics.gateRemoved();
+      clock.ungated(ungate);
+    },
     initialized: () => metrics.initialized(),
     statusWritten: (backend, ok, seconds) => {
       if (enabled.includes(backend)) backendMetrics.operated(backend, 'status_update', ok, seconds);
@@ -46,35 +47,3 @@ export const measured =
       throw error;
     }
   };
-
-/**
- * Measures how long gangs take from complete to released as the caches show it, including all watches and queues in
- * between.
- */
-export class ReleaseTimer {
-  /** Since when each complete gang has been waiting for its gates to come off. */
-  readonly #since = new Map<string, number>();
-
-  /**
-   * Takes the current state of a gang. Gangs that wait for a base gang are excluded: their time says nothing about the
-   * loop.
-   * @returns the milliseconds since the gang was complete, when its last gate is off now
-   */
-  observe(key: string, state: GangState, { summary }: GangPlan): number | undefined {
-    const groups = summary?.groups ?? [];
-    const ours = state.notOurs === undefined && state.pods.every((pod) => pod.baseGang === undefined);
-    const complete =
-      groups.some((group) => group.expected > 0) && groups.every((group) => group.present >= group.expected);
-    if (!ours || !complete) {
-      this.#since.delete(key);
-      return undefined;
-    }
-    const since = this.#since.get(key);
-    if (groups.some((group) => group.gated > 0)) {
-      if (since === undefined) this.#since.set(key, state.now);
-      return undefined;
-    }
-    this.#since.delete(key);
-    return since === undefined ? undefined : state.now - since;
-  }
-}

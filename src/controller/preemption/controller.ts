@@ -58,6 +58,7 @@ export const preemption: ControllerFactory = (shared) => {
     },
   });
   watch.onTouch((key) => controller.add(key));
+  metrics.slotsFrom(controller.name, () => controller.queues);
   return controller;
 };
 

@@ -19,10 +19,7 @@ import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
 
 /** State of one term as leader. */
-interface Term {
-  readonly publisher: BackendPublisher;
-  readonly signal: AbortSignal;
-}
+type Term = { readonly publisher: BackendPublisher; readonly signal: AbortSignal };
 
 /**
  * Runs the backends. Every replica probes the cluster, since admission uses the results, and watches the backends'
@@ -71,6 +68,7 @@ class SchedulerObjects implements Controller, BackendsView {
     for (const { name, hosted } of registry.hosted)
       hosted.subscribe({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
     this.#syncs = new Map(registry.backends.map((backend) => [backend.name, this.#syncsOf(backend)]));
+    shared.metrics.slotsFrom(this.name, () => [...this.#syncs.values()].flatMap(({ queues }) => queues));
     shared.hpc?.onChange((key) => this.#syncAgain(key));
     shared.backends.tell(this);
   }

@@ -11,7 +11,7 @@ import { planMadeGang } from './plan-made-gang.ts';
 
 /** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them up to date. */
 export const workloads: ControllerFactory = (shared) => {
-  const { watch, settings, log } = shared;
+  const { watch, settings, log, metrics } = shared;
   const { view } = watch;
   const controller = new KeyedController({
     name: 'workloads',
@@ -60,6 +60,7 @@ export const workloads: ControllerFactory = (shared) => {
     // Events of Pods that asked for no gang, and of gangs that Muster did not make, do not concern a workload.
     if (change === undefined || isOfOne(change.new) || isOfOne(change.old)) controller.add(key);
   });
+  metrics.slotsFrom(controller.name, () => controller.queues);
   return controller;
 };
 

@@ -20,8 +20,9 @@ export interface TransportObserver {
   /**
    * Called when a request was answered, or lost (no `status`); not when the caller aborted it.
    * @param verb the first word of {@link Call.what}
+   * @param ms from the request to the end of the answer; undefined for a streamed answer
    */
-  answered?(verb: string, status: number | undefined): void;
+  answered?(verb: string, status: number | undefined, ms?: number): void;
 }
 
 export interface Call {
@@ -40,13 +41,10 @@ export interface Call {
   readonly keepAnswer?: boolean;
 }
 
-/** Number of retries after a 429 or 5xx with `Retry-After`, and the longest single wait (ms). */
+/** Number of retries after a 429 or 5xx with `Retry-After`; the longest single wait (ms). */
 const MAX_RETRIES = 3;
 const MAX_RETRY_WAIT = 5_000;
-/**
- * Go's API server closes idle connections after 90 s; the client closes them earlier (ms), so no request meets a
- * closing one.
- */
+/** Idle connections are closed after this time (ms): Go's API server closes them after 90 s. */
 const KEEP_ALIVE = 60_000;
 /** The kernel detects a dead peer: first probe after this time (ms), then ten probes, one second apart. */
 const TCP_PROBE_AFTER = 15_000;
@@ -156,12 +154,13 @@ export class Transport {
     patience.throwIfEnded();
     const pending = new PendingCall(call.keepAnswer ?? true, call.maxBytes);
     patience.waitFor(pending);
+    const since = this.#clock.now();
     this.#calls.dispatch(request, pending);
     try {
       return await pending.answer;
     } finally {
       if (pending.status !== undefined || call.signal?.aborted !== true) {
-        this.#observer.answered?.(verbOf(call), pending.status);
+        this.#observer.answered?.(verbOf(call), pending.status, this.#clock.now() - since);
       }
     }
   }

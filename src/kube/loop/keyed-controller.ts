@@ -59,8 +59,14 @@ export class KeyedController implements Controller {
   }
 
   /** For metrics; undefined while another replica leads. */
-  get queue(): Pick<WorkQueue, 'depth' | 'oldestMs' | 'longestRunningMs'> | undefined {
+  get queue():
+    Pick<WorkQueue, 'depth' | 'oldestMs' | 'longestRunningMs' | 'slots' | 'busySlots'> | undefined {
     return this.#queue;
+  }
+
+  /** {@link queue} as a list. */
+  get queues(): readonly Pick<WorkQueue, 'slots' | 'busySlots'>[] {
+    return this.#queue === undefined ? [] : [this.#queue];
   }
 
   get leads(): boolean {

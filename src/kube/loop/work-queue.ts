@@ -81,6 +81,16 @@ export class WorkQueue {
     return Math.max(0, ...Array.from(this.#taken.values(), ({ since }) => now - since));
   }
 
+  /** Number of keys being processed. */
+  get busySlots(): number {
+    return this.#taken.size;
+  }
+
+  /** Number of keys that may be processed concurrently. */
+  get slots(): number {
+    return this.#workers;
+  }
+
   /** Sets the number of workers. Without it no namespace is limited in favour of others. */
   sharedBy(workers: number): void {
     this.#workers = workers;

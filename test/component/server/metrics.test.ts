@@ -13,6 +13,7 @@ describe('metrics', () => {
     const running = await start();
     await running.alive();
     await running.post('/nope', '');
+    await running.post(VALIDATE_POD, reviewText(golden({ object: gangPod() })));
     const own = { ...admissionMetrics, ...backendMetricCatalogue };
     const text = await running.scrape();
     for (const [name, { type, help }] of Object.entries(own)) {

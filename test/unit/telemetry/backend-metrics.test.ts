@@ -29,7 +29,7 @@ test('operations are counted by backend, operation and how they ended', async ()
 test('the API that a backend speaks is shown while it is ready, with 1 for the active one', async () => {
   const registry = new Registry();
   const metrics = new BackendMetrics(registry);
-  metrics.active('volcano');
+  metrics.enabled(['kai-scheduler', 'volcano'], 'volcano');
   metrics.initialized('volcano', false, 0.01, undefined);
   expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
   metrics.initialized('volcano', true, 0.01, 'scheduling.volcano.sh/v1beta1');
@@ -47,4 +47,21 @@ test('the API that a backend speaks is shown while it is ready, with 1 for the a
   metrics.initialized('kai-scheduler', false, 0.01, undefined);
   metrics.initialized('volcano', false, 0.01, undefined);
   expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
+});
+
+test('every enabled backend is shown, ready or not', async () => {
+  const registry = new Registry();
+  const metrics = new BackendMetrics(registry);
+  metrics.enabled(['kai-scheduler', 'volcano'], 'volcano');
+  const ready = async (): Promise<string[]> => lines(registry, 'muster_backend_ready');
+  const shown = (kai: 0 | 1, volcano: 0 | 1): string[] => [
+    `muster_backend_ready{backend_name="kai-scheduler"} ${kai}`,
+    `muster_backend_ready{backend_name="volcano"} ${volcano}`,
+  ];
+  expect(await ready()).toEqual(shown(0, 0));
+  metrics.initialized('volcano', true, 0.01, 'scheduling.volcano.sh/v1beta1');
+  expect(await ready()).toEqual(shown(0, 1));
+  metrics.initialized('kai-scheduler', true, 0.01, undefined);
+  metrics.initialized('volcano', false, 0.01, undefined);
+  expect(await ready()).toEqual(shown(1, 0));
 });
