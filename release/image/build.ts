@@ -77,9 +77,20 @@ export async function buildImage({ out, name, dist }: ImageOptions): Promise<Ima
   }
 }
 
-if (process.argv[1] === import.meta.filename) {
+/** What a container runtime may call an image: lower case, and a tag at the end. */
+const NAME = /^[a-z0-9][a-z0-9._:/-]*:[\w][\w.-]{0,127}$/;
+
+async function main(): Promise<void> {
   const { values } = parseArgs({ options: { out: { type: 'string' }, name: { type: 'string' } } });
   const { out = join(ROOT, 'dist/release'), name } = values;
+  if (name !== undefined && !NAME.test(name))
+    throw new Error(`--name "${name}" is no name with a tag; write it as registry.example/muster:0.1.0`);
   const { digest, archive, compressed } = await buildImage({ out, ...(name !== undefined && { name }) });
   process.stdout.write(`${archive}\n${digest}\n${(compressed / 1e6).toFixed(1)} MB compressed\n`);
 }
+
+if (process.argv[1] === import.meta.filename)
+  await main().catch((error: unknown) => {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+  });

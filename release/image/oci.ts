@@ -117,7 +117,7 @@ export async function writeImage(
     annotations: config.Labels,
   });
   const annotations = {
-    'io.containerd.image.name': name.includes('/') ? name : `docker.io/library/${name}`,
+    'io.containerd.image.name': fullName(name),
     'org.opencontainers.image.ref.name': name.split(':').at(-1),
   };
   const files = {
@@ -143,3 +143,10 @@ export async function writeImage(
 }
 
 const pathOf = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`;
+
+/** The name as runtimes complete it: a first part without a dot or a port is no registry. */
+function fullName(name: string): string {
+  const [first = '', ...rest] = name.split('/');
+  if (rest.length === 0) return `docker.io/library/${name}`;
+  return /[.:]|^localhost$/.test(first) ? name : `docker.io/${name}`;
+}

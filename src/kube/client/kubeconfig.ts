@@ -22,7 +22,7 @@ const SEE = 'Compare with what `kubectl config view` shows; kubectl must work wi
 /**
  * Reads kubeconfig files (several are merged, and the first that sets a value wins, as for kubectl): tokens, token
  * files, client certificates, passwords, impersonation. Credential plugins (`exec`, `auth-provider`) are handled by
- * @kubernetes/client-node, which is loaded only for them: it costs 82 MiB, and a Pod never needs it.
+ * @kubernetes/client-node, which is loaded only for them: it costs 82 MiB, and a Pod never needs it. The image leaves it out.
  */
 export async function connectionFromKubeconfig(
   paths: readonly string[],
@@ -66,8 +66,16 @@ export async function connectionFromKubeconfig(
   };
   const tls = await tlsOf(cluster, user);
   const impersonation = impersonationOf(user, source);
-  if (own(user.value, 'exec') !== undefined || own(user.value, 'auth-provider') !== undefined) {
-    const { connectionWithPlugin } = await import('./credential-plugin.ts');
+  const plugin = ['exec', 'auth-provider'].find((key) => own(user.value, key) !== undefined);
+  if (plugin !== undefined) {
+    const { connectionWithPlugin } = await import('./credential-plugin.ts').catch((cause: unknown) => {
+      if (own(cause, 'code') !== 'ERR_MODULE_NOT_FOUND') throw cause;
+      throw fault(
+        `${source}: user "${user.name}" has ${plugin}, and Muster's image has no @kubernetes/client-node to ask a credential plugin with`,
+        'In the image give the user a token, a tokenFile or a client certificate; with a plugin run Muster from its npm package.',
+        cause,
+      );
+    });
     return connectionWithPlugin({ ...where, tls, user: user.value, impersonation, clock });
   }
   return { ...where, tls, ...(await identityOf(user, { source, clock, impersonation })) };
