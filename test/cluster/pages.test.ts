@@ -151,7 +151,7 @@ clusterSuite('pages that are followed command by command', () => {
     expect([...FIRST_HOUR.untested, ...AT_NIGHT.untested]).toEqual([
       'npm ci && npm run build',
       'kind create cluster --name muster',
-      'docker build -t muster:dev .',
+      'npm run image -- --name muster:dev',
       'kubectl -n muster-system rollout status deployment/muster',
       'kubectl -n muster-system describe pods',
       'kubectl -n muster-system delete secret muster-serving-cert',

@@ -138,6 +138,39 @@ describe('the image', () => {
     expect(readFileSync(join(rootfs, 'etc/passwd'), 'utf8')).toContain(`:${config.User}:`);
   });
 
+  test('is as large as docs/manifests.md says, and at most 190 MB', () => {
+    const [, table = ''] =
+      /<!-- sizes -->\n([^]*?)<!-- \/sizes -->/.exec(readFileSync(join(ROOT, 'docs/manifests.md'), 'utf8')) ??
+      [];
+    const documented = table
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map((row) => Number(row.split('|').at(-2)));
+    const bytes = [0, 0, 0, 0];
+    for (const path of tree.keys()) {
+      const row = path.startsWith('nodejs/')
+        ? 0
+        : !path.startsWith('app/')
+          ? 1
+          : path.startsWith('app/node_modules/')
+            ? 2
+            : 3;
+      bytes[row] = (bytes[row] ?? 0) + statSync(join(rootfs, path)).size;
+    }
+    const all = bytes.reduce((sum, one) => sum + one, 0);
+    const compressed = layers.reduce((sum, { size }) => sum + size, 0);
+    const measured = [...bytes, all, compressed].map((size) => size / 1e6);
+    // Every commit changes the program a little; a megabyte more is news.
+    const near = (at: number): boolean => Math.abs((measured[at] ?? NaN) - (documented[at] ?? NaN)) <= 1.5;
+    expect({ documented, measured, near: documented.map((_, at) => near(at)) }).toEqual({
+      documented,
+      measured,
+      near: [true, true, true, true, true, true],
+    });
+    expect(all).toBeLessThan(190e6);
+  });
+
   test('lets nobody but root write, and has nothing that gives rights', () => {
     const modes = new Set([...tree.values()].map(({ mode }) => mode.toString(8)));
     expect([...modes].sort()).toEqual(['644', '755']);
