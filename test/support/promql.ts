@@ -1,6 +1,7 @@
 /** Expressions of PromQL against the metrics that Muster has: names, labels, values of labels, and what suits a type. */
 import { parser } from '@prometheus-io/lezer-promql';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { WAIT_REASONS } from '../../src/telemetry/gang-metrics.ts';
 import { metricCatalogue } from '../../src/telemetry/metric-catalogue.ts';
 
 interface Exposed {
@@ -59,13 +60,14 @@ function exposedMetrics(): ReadonlyMap<string, Exposed> {
 
 const EXPOSED = exposedMetrics();
 
-/** The words of all helps that describe a label. */
+/** The words of all helps that describe a label, and the reasons, for which the help leads to another page. */
 const wordsAbout = (label: string): ReadonlySet<string> =>
-  new Set(
-    [...EXPOSED.values()]
+  new Set([
+    ...(label === 'reason' ? WAIT_REASONS : []),
+    ...[...EXPOSED.values()]
       .filter(({ labels }) => labels.includes(label))
       .flatMap(({ help = '' }) => help.split(/[^\w-]+/)),
-  );
+  ]);
 
 type Node = ReturnType<typeof parser.parse>['topNode'];
 

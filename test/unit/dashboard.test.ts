@@ -1,0 +1,71 @@
+/** The dashboard: made from its source, every query of metrics and labels that Muster has, no panel over another. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Panel, RowPanel } from '@grafana/schema';
+import { musterDashboard } from '../../monitoring/grafana.ts';
+import { MONITORING } from '../support/alert-rules.ts';
+import { faultsOf } from '../support/promql.ts';
+
+const dashboard = musterDashboard();
+const rows = (dashboard.panels ?? []).filter((panel) => panel.type === 'row') as RowPanel[];
+const panels = (dashboard.panels ?? []).flatMap((panel) =>
+  panel.type === 'row' ? (panel as RowPanel).panels : [panel as Panel],
+);
+
+/** With its variables as Grafana puts them in. */
+const filledIn = (expression: string): string =>
+  expression.replaceAll('$__rate_interval', '2m').replaceAll(/\$(cluster|namespace)\b/g, '.*');
+
+test('monitoring/dashboards/muster.json is what its source makes', () => {
+  const file = join(MONITORING, 'dashboards/muster.json');
+  const made = `${JSON.stringify(dashboard, null, 1)}\n`;
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, made);
+  expect(readFileSync(file, 'utf8')).toBe(made);
+  expect(readdirSync(join(MONITORING, 'dashboards'))).toEqual(['muster.json']);
+});
+
+test('it has a row for each part', () => {
+  expect(rows.map(({ title }) => title)).toEqual([
+    'At a glance',
+    'Admission',
+    'Gangs',
+    'Loop',
+    'Backends',
+    'Fleet and preemption',
+  ]);
+});
+
+describe('panels', () => {
+  test.each(panels.map((panel) => [panel.title ?? '', panel] as const))('%s', (title, panel) => {
+    expect(title).toMatch(/^[A-Z]/);
+    expect(panel.description).toMatch(/^.{15,}\.$/);
+    expect(panel.fieldConfig?.defaults.unit).toMatch(/^\w+$/);
+    expect(panel.datasource).toEqual({ type: 'prometheus', uid: '${datasource}' });
+    const targets = panel.targets ?? [];
+    expect(targets.length).toBeGreaterThan(0);
+    for (const { expr, legendFormat } of targets) {
+      expect(faultsOf(filledIn(String(expr)))).toEqual([]);
+      // Each reads of the clusters and namespaces that are chosen.
+      expect(expr).toMatch(/cluster=~"\$cluster",namespace=~"\$namespace"/);
+      const named = [...String(legendFormat).matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+      for (const label of named) expect(expr).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`));
+    }
+  });
+
+  test('have names and numbers of their own, and none lies over another', () => {
+    const all = [...rows, ...panels];
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+    const taken = new Map<string, string>();
+    for (const { gridPos, title = '' } of all) {
+      const { x = 0, y = 0, w = 0, h = 0 } = gridPos ?? {};
+      expect(x + w).toBeLessThanOrEqual(24);
+      for (let across = x; across < x + w; across += 1)
+        for (let down = y; down < y + h; down += 1) {
+          expect([title, taken.get(`${across},${down}`)]).toEqual([title, undefined]);
+          taken.set(`${across},${down}`, title);
+        }
+    }
+  });
+});
