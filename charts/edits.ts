@@ -48,6 +48,19 @@ export class EditedText {
     this.#edits.push({ from: to, to, text: `\n${indented(after, indent)}`, depth });
   }
 
+  /** Puts lines before and after an item of a list, at the indentation of its dash. */
+  wrapItem(path: FieldPath, before: string, after: string): void {
+    const node = this.#node(path);
+    const [start] = rangeOf(node);
+    const from = this.#text.lastIndexOf('\n', start) + 1;
+    const indent = this.#text.slice(from, start).indexOf('-');
+    if (indent < 0) throw new Error(`${path.join('.')} is no item of a list in lines`);
+    const to = this.#lineEnd(this.#end(node));
+    const depth = path.length;
+    this.#edits.push({ from, to: from, text: `${indented(before, indent)}\n`, depth });
+    this.#edits.push({ from: to, to, text: `\n${indented(after, indent)}`, depth });
+  }
+
   /** Puts lines behind the last item or field of a list or map, at their indentation. */
   append(path: FieldPath, text: string): void {
     const node = this.#node(path);

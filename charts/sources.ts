@@ -41,7 +41,14 @@ export const switchOf = (folder: string): string => camel(basename(folder));
 
 const MADE_OF_BACKEND = "Made from the backend's folder";
 
+/** Components that a value other than their own switch turns on. */
+const VALUES: Readonly<Record<string, string>> = {
+  'components/in-cluster-certificates': '(eq .Values.certificates.mode "inCluster")',
+};
+
 function conditionOf(folder: string): string {
+  const value = VALUES[folder];
+  if (value !== undefined) return value;
   const text = readFileSync(join(manifests, folder, 'kustomization.yaml'), 'utf8');
   return text.includes(MADE_OF_BACKEND)
     ? `include "muster.hasBackend" (list . "${basename(folder)}")`
@@ -64,7 +71,7 @@ export const conditionalFolders = (): readonly (readonly [folder: string, condit
 /** The switches in the values: components but for those that come with a backend's profile. */
 export const switches = (): readonly string[] =>
   conditionalFolders().flatMap(([folder, condition]) =>
-    condition.startsWith('include') ? [] : [switchOf(folder)],
+    !condition.startsWith('.Values.components.') ? [] : [switchOf(folder)],
   );
 
 /** Objects for which the base, the definitions or an overlay have a value of their own. */
@@ -109,17 +116,21 @@ export function conditionalPatches(): readonly ConditionalPatch[] {
     ['overlays/beside-grove', '.Values.components.groveOperator.enabled'] as const,
   ];
   return folders.flatMap(([of, condition]) =>
-    (readKustomization(join(manifests, of)).patches ?? []).map(({ target, patch }): ConditionalPatch => {
-      const parsed = parse(patch) as
-        | readonly PatchOperation[]
-        | { readonly $patch: string; readonly kind: string; readonly metadata: { readonly name: string } };
-      if ('$patch' in parsed) {
-        const deleted = { kind: parsed.kind, name: parsed.metadata.name };
-        return { of, condition, target: deleted, operations: undefined };
-      }
-      if (target === undefined) throw new Error(`${of}: a patch without a target`);
-      return { of, condition, target, operations: parsed };
-    }),
+    (readKustomization(join(manifests, of)).patches ?? []).flatMap(
+      ({ target, patch }): ConditionalPatch[] => {
+        const parsed = parse(patch) as
+          | readonly PatchOperation[]
+          | { readonly $patch: string; readonly kind: string; readonly metadata: { readonly name: string } };
+        if ('$patch' in parsed) {
+          // What another value of certificates.mode brings has its condition already.
+          if (of in VALUES) return [];
+          const deleted = { kind: parsed.kind, name: parsed.metadata.name };
+          return [{ of, condition, target: deleted, operations: undefined }];
+        }
+        if (target === undefined) throw new Error(`${of}: a patch without a target`);
+        return [{ of, condition, target, operations: parsed }];
+      },
+    ),
   );
 }
 

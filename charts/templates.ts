@@ -25,6 +25,7 @@ const OWN_LABELS = new Set(['app.kubernetes.io/name', 'app.kubernetes.io/part-of
 const WRITTEN_BY_VALUES: ReadonlySet<string> = new Set([
   'components/preemption-preview /spec/template/spec/containers/0/resources/limits/memory',
   'components/grove-operator /spec/variables/0/expression',
+  'components/in-cluster-certificates /metadata/annotations/cert-manager.io~1inject-ca-from',
 ]);
 /** Values that a component writes into the Deployment, where the values say more than it. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
@@ -110,7 +111,9 @@ function operate(edited: EditedText, { of, condition, operations = [] }: Conditi
     if (path.at(-1) === '-') {
       edited.append(path.slice(0, -1), `${before}\n${itemOf(operation)}\n{{- end }}`);
     } else if (operation.op === 'remove') {
-      edited.wrapField(path, `{{- if ${opposite(condition)} }}`, '{{- end }}');
+      const [unless, end] = [`{{- if ${opposite(condition)} }}`, '{{- end }}'];
+      if (typeof path.at(-1) === 'number') edited.wrapItem(path, unless, end);
+      else edited.wrapField(path, unless, end);
     } else if (operation.op === 'replace') {
       const field = stringify({ [String(path.at(-1))]: operation.value }, { lineWidth: 0 }).trimEnd();
       edited.wrapField(path, `${before}\n${field}\n{{- else }}`, '{{- end }}');

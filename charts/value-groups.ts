@@ -21,10 +21,10 @@ export const image = z
 export const certificates = z
   .strictObject({
     mode: z
-      .enum(['certManager', 'secret'])
+      .enum(['certManager', 'inCluster', 'secret'])
       .default('certManager')
       .describe(
-        '`certManager`: cert-manager 1.19 or later issues and renews it. `secret`: it is in a Secret that you keep.',
+        '`certManager`: cert-manager 1.19 or later issues and renews it. `inCluster`: Muster makes it itself. `secret`: it is in a Secret that you keep (docs/certificates.md).',
       ),
     secretName: z
       .string()

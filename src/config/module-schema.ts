@@ -29,3 +29,7 @@ export const durationSchema = (fallback: string, description: string) =>
     .regex(GO_DURATION, NOT_A_DURATION)
     .default(fallback)
     .describe(description);
+
+/** A duration in Go's format that may be absent. */
+export const optionalDuration = (description: string) =>
+  z.string({ error: NOT_A_DURATION }).regex(GO_DURATION, NOT_A_DURATION).optional().describe(description);

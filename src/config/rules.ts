@@ -190,6 +190,30 @@ function notPositive(read: Read, key: string): PathFault[] {
   return wrong ? [error(key.split('.'), 'must be greater than 0')] : [];
 }
 
+/** A renewal leaves time for itself, and no certificate is to outlive its CA. */
+function certificates(read: Read): PathFault[] {
+  const milliseconds = (path: string): number => {
+    const text = read(`server.certificates.${path}`);
+    return typeof text === 'string' ? (parseGoDuration(text) ?? NaN) : NaN;
+  };
+  const findings = (['leaf', 'ca'] as const).flatMap((of): PathFault[] => {
+    const path = ['server', 'certificates', of];
+    const duration = milliseconds(`${of}.duration`);
+    const before = milliseconds(`${of}.renewBefore`);
+    if (duration < 60_000) return [error([...path, 'duration'], 'must be at least 1m')];
+    if (before <= 0) return [error([...path, 'renewBefore'], 'must be greater than 0')];
+    return before >= duration ? [error([...path, 'renewBefore'], 'must be less than duration')] : [];
+  });
+  if (milliseconds('ca.settle') < 0) {
+    findings.push(error(['server', 'certificates', 'ca', 'settle'], 'must not be negative'));
+  }
+  if (milliseconds('leaf.duration') > milliseconds('ca.duration')) {
+    const text = 'must not be greater than ca.duration: a certificate ends with its CA';
+    findings.push(error(['server', 'certificates', 'leaf', 'duration'], text));
+  }
+  return findings;
+}
+
 /**
  * All faults that the rules find in a document.
  * @param given.enabled names of the document's profiles
@@ -209,6 +233,7 @@ export function applyRules(
     ...gangSelectors(read),
     ...ports(read),
     ...webhookLimits(read),
+    ...certificates(read),
     ...trustedAccounts(read),
     ...preemption(read, given.enabled, given.actsFor),
     ...kindFindings(read('fleet.kinds'), ['fleet', 'kinds']),

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isDnsSubdomain } from '../k8s/name-syntax.ts';
+import { durationSchema, optionalDuration } from './module-schema.ts';
 
 /** Port 0 lets the operating system choose a free one, for tests. */
 const port = () => z.int().min(0).max(65535);
@@ -98,14 +100,50 @@ const webhooks = z
       .string()
       .default('grove-webhook-server-cert')
       .describe(
-        'Accepted because Grove has it, not used: Muster reads files and has no right to read Secrets.',
+        'Accepted because Grove has it, not used: `server.certificates.secretName` is the Secret of mode inCluster.',
       ),
     certProvisionMode: z
       .enum(['auto', 'manual'])
       .default('auto')
       .describe(
-        'Accepted because Grove has it, not used: `muster certs` or cert-manager provide certificates.',
+        'Accepted because Grove has it, not used: `server.certificates.mode` says who provides certificates.',
       ),
+  })
+  .prefault({});
+
+const RENEWAL = 'Absent: a third of its duration, so after two thirds of its life.';
+
+const certificates = z
+  .strictObject({
+    mode: z
+      .enum(['files', 'inCluster'])
+      .default('files')
+      .describe(
+        'files: the certificate is read from server.webhooks.serverCertDir, by whomever it is made. inCluster: Muster makes CA and certificate itself, keeps them in a Secret and in the caBundles of its webhooks, and renews them. It needs manifests/components/in-cluster-certificates.',
+      ),
+    secretName: z
+      .string()
+      .refine(isDnsSubdomain, 'must be the name of a Secret')
+      .default('muster-certificates')
+      .describe('The Secret of mode inCluster, in Muster’s namespace. It has to be there, and may be empty.'),
+    leaf: z
+      .strictObject({
+        duration: durationSchema('2160h', 'How long a serving certificate is valid. 2160h: 90 days.'),
+        renewBefore: optionalDuration(
+          `How long before its end a serving certificate is replaced. ${RENEWAL}`,
+        ),
+      })
+      .prefault({}),
+    ca: z
+      .strictObject({
+        duration: durationSchema('8760h', 'How long a CA is valid. 8760h: a year.'),
+        renewBefore: optionalDuration(`How long before its end the next CA is made. ${RENEWAL}`),
+        settle: durationSchema(
+          '1m',
+          'How long a new CA is in every caBundle before a certificate of it replaces a good one. 1m: API servers read their webhooks by a watch.',
+        ),
+      })
+      .prefault({}),
   })
   .prefault({});
 
@@ -113,6 +151,7 @@ const webhooks = z
 export const serverSchema = z
   .strictObject({
     webhooks,
+    certificates,
     healthProbes: z
       .strictObject({
         port: port().default(8081).describe('Port of /healthz and /readyz, plain HTTP. 8081: the usual one.'),

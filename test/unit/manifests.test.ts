@@ -141,7 +141,8 @@ describe('all manifests', () => {
   });
 
   test('nothing secret is among them', () => {
-    expect(ofKind('Secret')).toEqual([]);
+    const keys = ofKind('Secret').map(({ object }) => [object.metadata.name, Object.keys(object).sort()]);
+    expect(keys).toEqual([['muster-certificates', ['apiVersion', 'kind', 'metadata', 'type']]]);
     for (const { file, text } of manifests) {
       expect({ file, found: /BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)|caBundle:/.test(text) }).toEqual({
         file,
@@ -715,9 +716,11 @@ describe('the Deployment and what is around it', () => {
     expect(bindings.map(({ object }) => [object.kind, object.roleRef.name, object.subjects])).toEqual([
       ['ClusterRoleBinding', 'muster', [account]],
       ['RoleBinding', 'muster-leader-election', [account]],
+      ['ClusterRoleBinding', 'muster-coscheduling', [account]],
+      ['ClusterRoleBinding', 'muster-hpc', [account]],
+      ['RoleBinding', 'muster-certificates', [account]],
+      ['ClusterRoleBinding', 'muster-certificates', [account]],
       ...[
-        'coscheduling',
-        'hpc',
         'kai-scheduler',
         'preemption-past-budgets',
         'preemption-preview',
@@ -747,8 +750,13 @@ describe('the Deployment and what is around it', () => {
       expect(text).not.toMatch(/escalate|impersonate|"bind"/);
       // The key of a gang under Flux: made, and read by nobody.
       const ofSecrets = object.rules.filter(({ resources = [] }: Any) => resources.includes('secrets'));
-      const verbs = object.metadata.name === 'muster-hpc' ? [['create']] : [];
-      expect(ofSecrets.map((rule: Any) => rule.verbs)).toEqual(verbs);
+      const known: Record<string, unknown[]> = {
+        'ClusterRole muster-hpc': [[['create'], undefined]],
+        'Role muster-certificates': [[['get', 'watch', 'patch'], ['muster-certificates']]],
+      };
+      expect(ofSecrets.map(({ verbs, resourceNames }: Any) => [verbs, resourceNames])).toEqual(
+        known[`${object.kind} ${object.metadata.name}`] ?? [],
+      );
       // The condition DisruptionTarget of a victim, and the node that is meant for a Pod; the status of a binding.
       if (
         !['muster', 'muster-preemption', 'muster-fleet-assigner', 'muster-fleet-queues'].includes(

@@ -34,6 +34,8 @@ describe('documentation is made from the schema', () => {
       'topologyAwareScheduling.levels[].domain',
       'topologyAwareScheduling.levels[].key',
       'server.webhooks.clientCertificate.caFile',
+      'server.certificates.leaf.renewBefore',
+      'server.certificates.ca.renewBefore',
       'hpc.preparations[].name',
       'hpc.preparations[].module',
       'hpc.preparations[].integrity',

@@ -66,6 +66,12 @@ describe('defaults', () => {
             secretName: 'grove-webhook-server-cert',
             certProvisionMode: 'auto',
           },
+          certificates: {
+            mode: 'files',
+            secretName: 'muster-certificates',
+            leaf: { duration: '2160h' },
+            ca: { duration: '8760h', settle: '1m' },
+          },
           healthProbes: { port: 8081, bindAddress: '', enable: true },
           metrics: { port: 8080, bindAddress: '' },
         },
@@ -388,6 +394,30 @@ describe('rules across fields', () => {
     [
       { webhooks: { drain: { seconds: 101 } } },
       ['server.webhooks.drain.seconds: must not be greater than maxSeconds (100)'],
+    ],
+    [{ certificates: { mode: 'inCluster', leaf: { duration: '1m', renewBefore: '59s' } } }, []],
+    [
+      { certificates: { mode: 'cert-manager' } },
+      ['server.certificates.mode: unsupported value "cert-manager" (supported: files, inCluster)'],
+    ],
+    [
+      { certificates: { secretName: 'My Secret' } },
+      ['server.certificates.secretName: must be the name of a Secret'],
+    ],
+    [
+      { certificates: { leaf: { duration: '59s' }, ca: { renewBefore: '8760h', settle: '-1s' } } },
+      [
+        'server.certificates.leaf.duration: must be at least 1m',
+        'server.certificates.ca.renewBefore: must be less than duration',
+        'server.certificates.ca.settle: must not be negative',
+      ],
+    ],
+    [
+      { certificates: { leaf: { duration: '2h', renewBefore: '0' }, ca: { duration: '1h' } } },
+      [
+        'server.certificates.leaf.renewBefore: must be greater than 0',
+        'server.certificates.leaf.duration: must not be greater than ca.duration: a certificate ends with its CA',
+      ],
     ],
   ])('server %j', (server, expected) => expect(faults({ server })).toEqual(expected));
 

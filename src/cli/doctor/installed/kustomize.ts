@@ -30,6 +30,7 @@ export const readKustomization = (folder: string): Kustomization =>
 
 /**
  * The objects of a folder of manifests with these components; generated ConfigMaps lack the hash at the end of their names.
+ * @param components folders of components that an overlay over this folder names
  * @param before objects that the component patches or adds to, where the folder is a component
  */
 export function kustomized(
@@ -39,9 +40,7 @@ export function kustomized(
 ): readonly JsonObject[] {
   const given = readKustomization(folder);
   let objects = [...before, ...(given.resources ?? []).flatMap((name) => objectsAt(join(folder, name)))];
-  for (const name of [...(given.components ?? []).map((one) => join(folder, one)), ...components]) {
-    objects = [...kustomized(name, [], objects)];
-  }
+  for (const name of given.components ?? []) objects = [...kustomized(join(folder, name), [], objects)];
   for (const { name, namespace, files } of given.configMapGenerator ?? []) {
     const data = Object.fromEntries(
       files.map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const),
@@ -55,6 +54,7 @@ export function kustomized(
     // Only a value that equals the image's name is replaced: the name is also a word in other values.
     objects = objects.map((object) => withImage(object, image.name, `${image.newName}:${image.newTag}`));
   }
+  for (const component of components) objects = [...kustomized(component, [], objects)];
   return objects;
 }
 

@@ -50,6 +50,7 @@ function check(
 test.each([
   ['base by itself', ['base', 'crds', 'policies'], [], []],
   ['cert-manager', ['overlays/cert-manager'], [], []],
+  ['in-cluster', ['overlays/in-cluster'], [], ['in-cluster-certificates']],
   ['beside-grove', ['overlays/beside-grove', 'crds'], [], ['grove-operator']],
   ['kubernetes-1.35', ['overlays/kubernetes-1.35'], NO_MUTATING, []],
   [
@@ -61,7 +62,10 @@ test.each([
 ] as const)(
   'nothing is wrong with %s, alone, with each component and with all',
   (_what, overlays, unserved, own) => {
-    for (const components of [[], ...COMPONENTS.map((name) => [name]), COMPONENTS]) {
+    // It takes cert-manager out, so that has to be in.
+    const without = /^base$|in-cluster/.test(overlays[0]);
+    const here = COMPONENTS.filter((name) => !without || name !== 'in-cluster-certificates');
+    for (const components of [[], ...here.map((name) => [name]), here]) {
       const findings = check(objectsOf(overlays, components), { unserved });
       expect({ components, wrong: wrong(findings) }).toEqual({ components, wrong: [] });
       const names = [...new Set([...components, ...own])].sort().join(', ');
