@@ -3,12 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
-import type { Diagnosis } from '../../src/cli/doctor/diagnosis.ts';
 import { inLength } from '../support/length.ts';
 import { clusterSuite } from './control-plane/suite.ts';
-import { until } from './control-plane/until.ts';
 import { pathOf } from './support/apply.ts';
-import { BROKEN, rounds, type Broken } from './support/broken-installations.ts';
+import { BROKEN, rounds } from './support/broken-installations.ts';
+import { breakAndMend, told, untilWhole, wrongOf } from './support/doctor-findings.ts';
 import {
   COMPONENTS,
   shipped,
@@ -18,36 +17,14 @@ import {
 
 clusterSuite('muster doctor beside what is shipped', () => {
   let whole: WholeInstallation;
-  const findings = async (): Promise<readonly Diagnosis[]> => {
-    const report = await whole.doctor();
-    expect(report.code).toBe(report.problems > 0 ? 1 : 0);
-    return report.findings;
-  };
-  const isWrong = ({ severity }: Diagnosis): boolean => severity === 'problem' || severity === 'warning';
-  const wrong = async (): Promise<readonly Diagnosis[]> => (await findings()).filter(isWrong);
-  const told = (findings: readonly Diagnosis[]): string[] =>
-    findings.map(({ group, check, severity, found }) => `${severity} ${group}/${check}: ${found}`);
-  const tells = (one: Diagnosis, { rule, severity, found }: Broken): boolean =>
-    `${one.group}/${one.check}` === rule &&
-    one.severity === (severity ?? 'problem') &&
-    one.found.includes(found);
-  /** Webhooks, policies and rights take effect some moments after they are stored. */
-  const untilWhole = () =>
-    until('nothing is wrong', async () => {
-      const all = await findings();
-      const left = told(all.filter(isWrong));
-      if (left.length > 0) throw new Error(left.join('\n'));
-      return all;
-    });
-
   beforeAll(async () => {
     whole = await wholeInstallation();
-    await untilWhole();
+    await untilWhole(whole);
   }, 240_000);
   afterAll(() => whole?.on.close(), 60_000);
 
   test('a whole installation', async () => {
-    expect(told(await wrong())).toEqual([]);
+    expect(told(await wrongOf(whole))).toEqual([]);
     expect(await whole.fix()).toBe('# nothing is wrong\n');
   });
 
@@ -60,21 +37,7 @@ clusterSuite('muster doctor beside what is shipped', () => {
   test.each(together.map((rows) => [rows.map(({ what }) => what).join('; '), rows] as const))(
     '%s',
     async (_what, rows) => {
-      const { client } = whole.on.plane;
-      for (const { harm } of rows) await harm(client, whole);
-      const { found, commands } = await until('all of it is found', async () => {
-        const all = await wrong();
-        const found = rows.map((row) => all.find((one) => tells(one, row)));
-        const missed = rows.filter((_, index) => found[index] === undefined).map(({ what }) => what);
-        if (missed.length > 0) throw new Error([`not found: ${missed.join('; ')}`, ...told(all)].join('\n'));
-        return { found, commands: all.flatMap((one) => one.commands ?? []) };
-      });
-      expect(new Set(found).size).toBe(rows.length);
-      expect(found.map((one) => one?.fix)).toEqual(rows.map(({ fix }) => expect.stringContaining(fix)));
-      for (const heal of new Set(rows.map((row) => row.heal))) await heal?.(client, whole);
-      if (rows.some(({ heal }) => heal === undefined)) await whole.shell(commands.join('\n'));
-      if (rows.some(({ rule }) => /^(program|certificate)/.test(rule))) await whole.rolledOut();
-      await untilWhole();
+      await breakAndMend(whole, rows);
     },
   );
 
@@ -89,7 +52,7 @@ clusterSuite('muster doctor beside what is shipped', () => {
     );
     await whole.shell(script);
     await whole.putSecret();
-    await untilWhole();
+    await untilWhole(whole);
   });
 
   test('nobody may look: what is not readable is said once a reason, and nothing is called whole', async () => {
@@ -135,7 +98,7 @@ clusterSuite('muster doctor beside what is shipped', () => {
     expect(told(findings.filter(({ check }) => check === 'settings'))).toEqual([
       'ok program/settings: differs where it may: Deployment muster: spec.replicas is 5, not 3; Deployment muster: spec.template.spec.priorityClassName is system-node-critical, not system-cluster-critical',
     ]);
-    expect(told(await wrong())).toEqual([]);
+    expect(told(await wrongOf(whole))).toEqual([]);
     await whole.install(whole.objects);
     await whole.rolledOut();
   });
@@ -156,7 +119,7 @@ clusterSuite('muster doctor beside what is shipped', () => {
       expect({ components, changed: changed.length }).not.toEqual({ components, changed: 0 });
       await whole.install(changed);
       await whole.rolledOut();
-      const all = await untilWhole().catch((error: unknown) => {
+      const all = await untilWhole(whole).catch((error: unknown) => {
         throw new Error(`with ${components.join(', ')}: ${String(error)}`, { cause: error });
       });
       expect(told(all.filter(({ check }) => check === 'components'))).toEqual([
@@ -167,7 +130,7 @@ clusterSuite('muster doctor beside what is shipped', () => {
       await whole.install(whole.objects.filter((object) => away.has(pathOf(object))));
     }
     await whole.rolledOut();
-    await untilWhole();
+    await untilWhole(whole);
   }, 240_000);
 
   test.each([

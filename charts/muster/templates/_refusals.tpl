@@ -31,6 +31,9 @@
 {{- if and $budget.enabled (kindIs "float64" $budget.minAvailable) (ge (int $budget.minAvailable) (int .Values.replicaCount)) (gt (int .Values.replicaCount) 0) -}}
 {{- fail (printf "podDisruptionBudget.minAvailable: Invalid value: %d of %d replicas: no node of theirs could be drained; make it less than replicaCount" (int $budget.minAvailable) (int .Values.replicaCount)) -}}
 {{- end -}}
+{{- if not (or (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable)) -}}
+{{- fail "podDisruptionBudget.maxUnavailable: Forbidden: there is minAvailable already; take one of them" -}}
+{{- end -}}
 {{- if and (eq .Values.certificates.mode "certManager") .Values.certificates.caBundle -}}
 {{- fail "certificates.caBundle: Forbidden: cert-manager injects it; leave it out, or set certificates.mode to secret" -}}
 {{- end -}}

@@ -1,10 +1,10 @@
-/** As much of cert-manager as it takes to store its objects: its own definitions are not part of this project. */
-export const certManager = ['Issuer', 'Certificate'].map((kind) => ({
+/** A definition that takes any object of a kind. */
+export const stubDefinition = (group: string, kind: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `${kind.toLowerCase()}s.cert-manager.io` },
+  metadata: { name: `${kind.toLowerCase()}s.${group}` },
   spec: {
-    group: 'cert-manager.io',
+    group,
     scope: 'Namespaced',
     names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase() },
     versions: [
@@ -16,4 +16,7 @@ export const certManager = ['Issuer', 'Certificate'].map((kind) => ({
       },
     ],
   },
-}));
+});
+
+/** As much of cert-manager as it takes to store its objects: its own definitions are not part of this project. */
+export const certManager = ['Issuer', 'Certificate'].map((kind) => stubDefinition('cert-manager.io', kind));

@@ -37,10 +37,10 @@ export const shipped = (overlay: string, components: readonly string[] = []): Ku
     components.map((name) => folder(`components/${name}`)),
   ) as unknown as KubernetesObject[];
 
-/** Everything that `manifests/overlays/cert-manager` brings, and Muster itself, which runs outside of the cluster. */
+/** Everything that an overlay or the chart brings, and Muster itself, which runs outside of the cluster. */
 export interface WholeInstallation {
   readonly on: OnMuster;
-  readonly doctor: (options?: Asked) => Promise<DoctorReport & { readonly code: number }>;
+  readonly doctor: (options?: Asked, ...args: string[]) => Promise<DoctorReport & { readonly code: number }>;
   /** What `--fix` prints. */
   readonly fix: () => Promise<string>;
   /** Applies objects as they ship, but for where the webhooks lead. */
@@ -67,7 +67,10 @@ interface Asked {
   readonly now?: Date;
 }
 
-export async function wholeInstallation(): Promise<WholeInstallation> {
+/** @param objects everything that is installed: that of `manifests/overlays/cert-manager`, or as much */
+export async function wholeInstallation(
+  objects = shipped('overlays/cert-manager'),
+): Promise<WholeInstallation> {
   const on = await withMuster({ muster: 'none' });
   const { plane, certificates } = on;
   const doctor = async ({ kubeconfig = plane.kubeconfig, now }: Asked = {}, ...args: string[]) => {
@@ -109,7 +112,6 @@ export async function wholeInstallation(): Promise<WholeInstallation> {
     await plane.client.ok('POST', secret, { metadata: { name: 'muster-serving-cert' }, data });
   };
 
-  const objects = shipped('overlays/cert-manager');
   const takeAway = async (given: KubernetesObject[]): Promise<void> => {
     const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
     const kept = new Set(objects.map(keyOf));
@@ -135,8 +137,8 @@ export async function wholeInstallation(): Promise<WholeInstallation> {
   for (const component of ['kube-scheduler', 'kube-controller-manager']) {
     await plane.client.ok('POST', '/api/v1/namespaces/kube-system/pods', controlPlanePod(component));
   }
-  const report = async (asked?: Asked) => {
-    const { code, out } = await doctor(asked, '-o', 'json');
+  const report = async (asked?: Asked, ...args: string[]) => {
+    const { code, out } = await doctor(asked, '-o', 'json', ...args);
     return { code, ...(JSON.parse(out) as DoctorReport) };
   };
   return {
