@@ -8,12 +8,17 @@ import { applicationFiles } from './image/application.ts';
 /** Files of the package besides what is compiled: those that package.json's `files` may name, and what npm always packs. */
 const PACKED = 'package.json README.md LICENSE bin docs manifests src/backends/*/README.md'.split(' ');
 
-/** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD */
-export function stagePackage(root: string, stage: string, stamp: string): void {
+/** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD @param flags for the compiler */
+export function stagePackage(
+  root: string,
+  stage: string,
+  stamp: string,
+  flags: readonly string[] = [],
+): void {
   copyTracked(root, PACKED, stage);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const out = join(stage, 'dist');
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out, ...flags], {
     cwd: root,
     stdio: 'inherit',
   });

@@ -26,7 +26,7 @@ export function billOfMaterials(
   const { name, date, debian } = given;
   const said = execFileSync(
     'npm',
-    ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'],
+    ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'],
     { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 },
   );
   const bom = JSON.parse(said) as Bom;
