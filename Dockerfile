@@ -1,7 +1,9 @@
 # The image of `muster serve`: Node and the compiled program, no shell, no package manager, no root.
 #
-#   docker build -t muster:dev --build-arg COMMIT=$(git rev-parse HEAD) \
-#     --build-arg SOURCE_DATE_EPOCH=$(git show -s --format=%ct) .
+#   docker build -t muster:dev --build-arg VERSION=$(node -p "require('./package.json').version") \
+#     --build-arg COMMIT=$(git rev-parse HEAD) --build-arg SOURCE_DATE_EPOCH=$(git show -s --format=%ct) .
+#
+# `npm run image` makes the same without Docker, over a base of its own.
 #
 # For a release pin both images by digest: --build-arg BUILD_IMAGE=...@sha256:... --build-arg RUNTIME_IMAGE=...
 

@@ -15,14 +15,21 @@ const USERS: Readonly<Record<string, string>> = {
   'etc/nsswitch.conf': 'hosts: files dns\n',
 };
 
-/** Absolute paths of the loader and the libraries that `program` is linked with. */
-function librariesOf(program: string): readonly string[] {
-  const said = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+/**
+ * Absolute paths of the loader and the libraries that a program is linked with.
+ * @param said what ldd said of it
+ */
+export function librariesIn(said: string): readonly string[] {
   const missing = /^\s*(\S+) => not found$/m.exec(said)?.[1];
   if (missing !== undefined)
-    throw new Error(`${program} needs ${missing}, which this machine does not have; install its package`);
+    throw new Error(
+      `Node needs ${missing}, which this machine does not have; install the Debian package that has it`,
+    );
   return [...said.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x/gm)].map(([, path = '']) => path).sort();
 }
+
+const librariesOf = (program: string): readonly string[] =>
+  librariesIn(execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }));
 
 /** The Debian package that a library is from: by either path, since /lib is a link to /usr/lib. */
 function packageOf(library: string): string {

@@ -1,10 +1,14 @@
 /** The Dockerfile and the script that assembles the image without it, as texts and lists of files. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { applicationFiles, LEFT_OUT, productionPackages } from '../../release/image/application.ts';
 import { runConfig } from '../../release/image/dockerfile.ts';
+import { librariesIn } from '../../release/image/runtime.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -143,5 +147,50 @@ describe('packages of the image', () => {
     // Its package.json alone says MIT; it has no file of it.
     expect(unlicensed).toEqual(['node_modules/abstract-logging']);
     expect(files.filter((file) => /\.([cm]?ts|map|markdown)$|\/(tests?|docs)\//.test(file))).toEqual([]);
+  });
+});
+
+describe('what cannot be assembled is refused with the way out', () => {
+  const build = (args: readonly string[], env: Readonly<Record<string, string>> = {}): string => {
+    const { status, stderr } = spawnSync(process.execPath, ['release/image/build.ts', ...args], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    });
+    expect(status).toBe(2);
+    return stderr;
+  };
+
+  test.each(['muster', 'Muster:1', 'muster:-1', 'muster:1 2'])('the name %j', (name) => {
+    expect(build(['--name', name])).toBe(
+      `error: --name "${name}" is no name with a tag; write it as registry.example/muster:0.1.0\n`,
+    );
+  });
+
+  test('a time that is no number, and a flag that there is not', () => {
+    expect(build([], { SOURCE_DATE_EPOCH: 'today' })).toBe(
+      'error: SOURCE_DATE_EPOCH is "today"; it is a number of whole seconds since 1970\n',
+    );
+    expect(build(['--tag', 'x'])).toMatch(/^error: Unknown option '--tag'/);
+  });
+
+  test('a library that is not here', () => {
+    const said = '\tlinux-vdso.so.1 (0x00007f)\n\tlibatomic.so.1 => not found\n\t/lib64/ld.so.2 (0x00007f)\n';
+    expect(() => librariesIn(said)).toThrow(
+      'Node needs libatomic.so.1, which this machine does not have; install the Debian package that has it',
+    );
+    expect(librariesIn(said.replace('not found', '/lib/libatomic.so.1 (0x0f)'))).toEqual([
+      '/lib/libatomic.so.1',
+      '/lib64/ld.so.2',
+    ]);
+  });
+
+  test('a lockfile that does not fit package.json', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-lock-'));
+    const packages = { '': { dependencies: { zod: '4' } } };
+    await writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+    expect(() => productionPackages(folder)).toThrow(
+      'package-lock.json: the root needs zod, which has no place; run npm install',
+    );
   });
 });
