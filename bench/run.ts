@@ -1,7 +1,6 @@
 // `npm run bench`: what Muster costs, side by side with the least that is possible, in one run.
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, release } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { measureAdmission } from './admission/admission.ts';
 import { measureGrowth } from './admission/growth.ts';
 import { measureLabelled } from './admission/labelled.ts';
@@ -14,6 +13,7 @@ import { measureHpc } from './hpc/hpc-review.ts';
 import { measureLoop } from './loop/loop.ts';
 import { computingElsewhere, disturbed } from './measure/elsewhere.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
+import { commitName, machineName } from './measure/machine.ts';
 import { choosePlacement } from './measure/placement.ts';
 import { optionsFrom, partsOf, USAGE, type BenchOptions } from './options.ts';
 import type { Results } from './results.ts';
@@ -57,11 +57,11 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
 async function bench(options: BenchOptions): Promise<boolean> {
   const elsewhere = await computingElsewhere();
   const reports = await measureAll(options);
-  const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, Linux ${/^\d+\.\d+/.exec(release())?.[0] ?? release()}`;
+  const machine = machineName();
   const figures = [...reports.values()].flatMap((report) => report.figures);
   const results: Results = {
     date: new Date().toISOString(),
-    commit: commit(),
+    commit: commitName(),
     node: process.versions.node,
     machine,
     elsewhere,
@@ -82,14 +82,6 @@ async function bench(options: BenchOptions): Promise<boolean> {
   if (disturbance !== undefined) say(disturbance);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
   return options.quick || figures.every(({ verdict }) => verdict !== 'FAIL');
-}
-
-function commit(): string {
-  try {
-    return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
-  } catch {
-    return 'unknown';
-  }
 }
 
 // Control planes are those of the tests, which collect garbage seldom, a second of it now and then, and on one processor.

@@ -42,7 +42,7 @@ async function registered(stage: Stage): Promise<void> {
     plane.kubectl(['apply', '--server-side', '-f', '-'], { stdin: objects.map(yamlOf).join('---\n') });
   const folders = ['karmada', 'karmada/assigner', 'karmada/queues'];
   const shipped = calledOnLoopback(
-    (await Promise.all(folders.map(manifestsIn))).flat(),
+    (await Promise.all(folders.map((folder) => manifestsIn(folder)))).flat(),
     serving.port,
     serving.ca,
   );

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -12,6 +12,7 @@ import { until } from './control-plane/until.ts';
 import { httpGet } from './support/http-get.ts';
 import { createLoad } from './support/load.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
+import { MountedSecret } from './support/mounted-secret.ts';
 import { gangPod, PODS, register, startReplica } from './support/registered-muster.ts';
 
 const ROLLOUTS = inLength({ short: 2, long: 5 });
@@ -20,28 +21,6 @@ const ADMITTED = inLength({ short: 200, long: 500 });
 
 /** Long enough for this test to change the endpoints meanwhile, on a busy machine, too. */
 const LONG_DRAIN = { seconds: 4, maxSeconds: 30 };
-
-/** A directory as the kubelet mounts a Secret: `..data` points at the version, the files point through it. */
-class MountedSecret {
-  readonly path: string;
-  #version = 0;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  async put(files: Record<string, string>): Promise<void> {
-    this.#version += 1;
-    const version = `..version-${this.#version}`;
-    const staging = await mkdtemp(join(this.path, '..staging-'));
-    for (const [name, content] of Object.entries(files)) await writeFile(join(staging, name), content);
-    await rename(staging, join(this.path, version));
-    await symlink(version, join(this.path, '..data_tmp'));
-    await rename(join(this.path, '..data_tmp'), join(this.path, '..data'));
-    if (this.#version > 1) await rm(join(this.path, `..version-${this.#version - 1}`), { recursive: true });
-    else for (const name of Object.keys(files)) await symlink(join('..data', name), join(this.path, name));
-  }
-}
 
 clusterSuite('no Pod is lost', () => {
   let plane: ControlPlane;

@@ -10,9 +10,12 @@ export interface KubernetesObject {
   webhooks?: { clientConfig: Record<string, unknown> & { service?: { path?: string } } }[];
 }
 
-/** Every object in the YAML files of a folder of `manifests/`, in the order of their names. */
-export async function manifestsIn(folder: string): Promise<KubernetesObject[]> {
-  const path = join(packageRoot() ?? '', 'manifests', folder);
+/**
+ * Every object in the YAML files of a folder of `manifests/`, in the order of their names.
+ * @param root of the checkout; default: this one
+ */
+export async function manifestsIn(folder: string, root = packageRoot() ?? ''): Promise<KubernetesObject[]> {
+  const path = join(root, 'manifests', folder);
   const objects: KubernetesObject[] = [];
   for (const file of (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()) {
     for (const document of parseAllDocuments(await readFile(join(path, file), 'utf8'))) {
@@ -29,9 +32,10 @@ export const OTHER_BACKENDS = ['coscheduling', 'kai-scheduler', 'volcano'];
 /** Muster's account and its rights: those of the base, and of the components of these backends. */
 export async function accountManifests(
   backends: readonly string[] = OTHER_BACKENDS,
+  root?: string,
 ): Promise<KubernetesObject[]> {
   const folders = ['base', ...backends.map((name) => `components/${name}`)];
-  const objects = (await Promise.all(folders.map(manifestsIn))).flat();
+  const objects = (await Promise.all(folders.map((folder) => manifestsIn(folder, root)))).flat();
   return objects.filter(({ kind }) => /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind));
 }
 
@@ -49,8 +53,12 @@ export function calledOnLoopback(objects: KubernetesObject[], port: number, ca: 
 }
 
 /** The webhook configurations of the base, called on loopback. */
-export async function webhookConfigurations(port: number, ca: string): Promise<KubernetesObject[]> {
-  const shipped = await manifestsIn('base');
+export async function webhookConfigurations(
+  port: number,
+  ca: string,
+  root?: string,
+): Promise<KubernetesObject[]> {
+  const shipped = await manifestsIn('base', root);
   return calledOnLoopback(
     shipped.filter(({ kind }) => kind.endsWith('WebhookConfiguration')),
     port,

@@ -76,12 +76,15 @@ export class RequestRefused extends Error {
 /** Milliseconds without a byte from the server before a request is given up. */
 const SILENCE = 60_000;
 
-/** A client over a kubeconfig that `writeKubeconfig` wrote, on pooled keep-alive connections. */
-export async function createClient(kubeconfig: string): Promise<Client> {
+/**
+ * A client over a kubeconfig that `writeKubeconfig` wrote, on pooled keep-alive connections.
+ * @param sockets connections at most; further requests wait for one
+ */
+export async function createClient(kubeconfig: string, sockets = 32): Promise<Client> {
   const { url, ca, identity } = await readKubeconfig(kubeconfig);
   const agent = new Agent({
     keepAlive: true,
-    maxSockets: 32,
+    maxSockets: sockets,
     ca,
     ...('token' in identity ? {} : { cert: identity.certificate, key: identity.key }),
   });

@@ -44,12 +44,52 @@ export const KEEPS_HISTORY = ['--storage-media-type=application/json', '--etcd-c
  */
 export async function historyOf(etcdUrl: string, namespace: string): Promise<Version[]> {
   const pods = await versionsBelow(etcdUrl, `/registry/pods/${namespace}/`);
-  const gangs = await versionsBelow(etcdUrl, `/registry/scheduler.grove.io/podgangs/${namespace}/`);
+  const gangs = await versionsBelow(etcdUrl, `${GANGS}${namespace}/`);
   return [
     ...pods.map((version) => ({ ...version, kind: 'pod' }) as Version),
     ...gangs.map((version) => ({ ...version, kind: 'gang' }) as Version),
   ].sort((a, b) => a.revision - b.revision);
 }
+
+/** Keeps JSON, and forgets old revisions as a cluster does: what runs for long follows the writes as they come. */
+export const KEEPS_JSON = ['--storage-media-type=application/json', '--etcd-compaction-interval=1m'];
+
+/**
+ * Tells of every write of Pods and PodGangs of a namespace from now on, in the order of etcd's revisions, until `signal`
+ * aborts. One watch over all keys between the two kinds, since two watches have no order between them.
+ * @returns when the watch has begun, how it ends
+ */
+export async function followHistory(
+  etcdUrl: string,
+  namespace: string,
+  take: (version: Version) => void,
+  signal: AbortSignal,
+): Promise<{ readonly ended: Promise<void> }> {
+  const prefixes = { pod: `/registry/pods/${namespace}/`, gang: `${GANGS}${namespace}/` };
+  const range = { key: base64('/registry/pods/'), range_end: base64(`${GANGS.slice(0, -1)}0`) };
+  const response = await fetch(`${etcdUrl}/v3/watch`, {
+    method: 'POST',
+    body: JSON.stringify({ create_request: range }),
+    signal,
+  });
+  const follow = async (): Promise<void> => {
+    for await (const { kv, deleted } of eventsOf(response)) {
+      const key = text(kv.key);
+      for (const kind of ['pod', 'gang'] as const) {
+        if (!key.startsWith(prefixes[kind])) continue;
+        const object: unknown = deleted ? undefined : JSON.parse(text(kv.value ?? ''));
+        const name = key.slice(prefixes[kind].length);
+        take({ kind, name, revision: Number(kv.mod_revision), object } as Version);
+      }
+    }
+  };
+  const ended = follow().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return { ended };
+}
+
+const GANGS = '/registry/scheduler.grove.io/podgangs/';
 
 /** The answers of etcd's own gateway are JSON with numbers as strings and bytes in base64. */
 interface KeyValue {
@@ -72,24 +112,27 @@ async function versionsBelow(
     body: JSON.stringify({ create_request: { ...range, start_revision: '1' } }),
     signal: enough.signal,
   });
-  for await (const line of linesOf(response)) {
-    const result = own(JSON.parse(line), 'result');
-    if (own(result, 'canceled') === true) throw new Error(`etcd: ${ownString(result, 'cancel_reason')}`);
-    for (const event of (own(result, 'events') ?? []) as unknown as readonly {
-      type?: string;
-      kv: KeyValue;
-    }[]) {
-      const { key, value = '', mod_revision } = event.kv;
-      found.push({
-        revision: Number(mod_revision),
-        name: text(key).slice(prefix.length),
-        object: event.type === 'DELETE' ? undefined : JSON.parse(text(value)),
-      });
-    }
-    if ((found.at(-1)?.revision ?? 0) >= last) break;
+  for await (const { kv, deleted } of eventsOf(response)) {
+    const { key, value = '', mod_revision } = kv;
+    found.push({
+      revision: Number(mod_revision),
+      name: text(key).slice(prefix.length),
+      object: deleted ? undefined : JSON.parse(text(value)),
+    });
+    if (Number(mod_revision) >= last) break;
   }
   enough.abort();
   return found;
+}
+
+/** The events of a watch, one by one. */
+async function* eventsOf(response: Response): AsyncGenerator<{ kv: KeyValue; deleted: boolean }> {
+  for await (const line of linesOf(response)) {
+    const result = own(JSON.parse(line), 'result');
+    if (own(result, 'canceled') === true) throw new Error(`etcd: ${ownString(result, 'cancel_reason')}`);
+    const events = (own(result, 'events') ?? []) as unknown as readonly { type?: string; kv: KeyValue }[];
+    for (const { type, kv } of events) yield { kv, deleted: type === 'DELETE' };
+  }
 }
 
 /** The revision of the newest key that is there. */

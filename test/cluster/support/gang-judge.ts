@@ -30,11 +30,24 @@ export const NOTHING_BROKEN: Broken = {
 
 const OURS = new Set(['Initialized', 'Scheduled', 'Ready', 'Unhealthy']);
 
+/** The verdict on a whole history. */
+export function judge(history: readonly Version[]): Verdict {
+  const judging = startJudging();
+  for (const version of history) judging.take(version);
+  return judging.verdict();
+}
+
+export interface Judging {
+  take(version: Version): void;
+  /** On what was taken so far. */
+  verdict(): Verdict;
+}
+
 /**
- * Reads a whole history, write by write, with code of its own: nothing of the loop. It holds only for tests in which
+ * Reads a history, write by write, with code of its own: nothing of the loop. It holds only for tests in which
  * nobody but the loop takes away gates, and nobody takes away labels, annotations or conditions.
  */
-export function judge(history: readonly Version[]): Verdict {
+export function startJudging(): Judging {
   const pods = new Map<string, StoredPod>();
   const gangs = new Map<string, StoredGang>();
   /** By name: the last revision at which no live Pod of that name was there. */
@@ -115,11 +128,13 @@ export function judge(history: readonly Version[]): Verdict {
     return gang !== undefined && scheduled.has(gang.metadata.uid) ? undefined : `${base} is not scheduled`;
   };
 
-  for (const version of history) {
-    if (version.kind === 'pod') takePod(version.name, version.revision, version.object);
-    else takeGang(version.name, version.revision, version.object);
-  }
-  return { broken, ungated, gangWrites };
+  return {
+    take: (version) => {
+      if (version.kind === 'pod') takePod(version.name, version.revision, version.object);
+      else takeGang(version.name, version.revision, version.object);
+    },
+    verdict: () => ({ broken, ungated, gangWrites }),
+  };
 }
 
 /** Why this Pod must not be without the gate; undefined where it may. */

@@ -8,9 +8,9 @@ import { RELEASE } from '../control-plane/releases.ts';
 export const { mutatingPolicies: MUTATING_POLICIES } = RELEASE;
 
 /** What the pages tell people of this release to install of `manifests/policies`. */
-export const shippedPolicies = (): KubernetesObject[] => {
+export const shippedPolicies = (root = packageRoot() ?? ''): KubernetesObject[] => {
   const folder = MUTATING_POLICIES ? 'policies' : 'overlays/kubernetes-1.35';
-  const objects = kustomized(join(packageRoot() ?? '', 'manifests', folder)) as unknown as KubernetesObject[];
+  const objects = kustomized(join(root, 'manifests', folder)) as unknown as KubernetesObject[];
   return objects.filter(({ kind }) => /AdmissionPolicy(Binding)?$/.test(kind));
 };
 
