@@ -4,6 +4,7 @@ import { readFigures, speedLine } from './figures.ts';
 import { gangLife } from './gang-life.ts';
 import { guards } from './guards.ts';
 import { rooms } from './rooms.ts';
+import { readSoak, soakChart } from './soak-chart.ts';
 
 export const PICTURES_FOLDER = join(import.meta.dirname, '../docs/pictures');
 
@@ -12,6 +13,7 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   'gang-life.svg': gangLife,
   'guards.svg': guards,
   'rooms.svg': rooms,
+  'soak.svg': () => soakChart(readSoak()),
   'cpu-per-review.svg': () => cpuChart(readFigures()),
 };
 

@@ -11,9 +11,6 @@ export interface Slot {
   readonly metrics: number;
 }
 
-/** Until the balancer has noticed that a replica does not answer: two checks that are half a second apart, and may take as long. */
-export const NOTICED_MS = 2_000;
-
 /** What a Service and the readiness probe are in a cluster: TCP, by connection, to whichever replica says that it is ready. */
 export const configurationOf = (port: number, slots: readonly Slot[]): string =>
   `defaults

@@ -91,7 +91,7 @@ async function victim({ replicas, slots, random }: Disturbed): Promise<{ replica
   const all = await Promise.all(
     replicas.all().map(async (replica) => {
       const { text } = await httpGet(slots[replica.slot]?.metrics ?? 0, '/metrics');
-      return { replica, leads: /^muster_loop_leader(?:\{[^}]*\})? 1$/m.test(text) };
+      return { replica, leads: /^muster_loop_leading(?:\{[^}]*\})? 1$/m.test(text) };
     }),
   );
   const wanted = random.chance(50);

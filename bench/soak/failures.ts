@@ -1,6 +1,8 @@
-import { NOTICED_MS } from './balancer.ts';
 import type { Attempt } from './load.ts';
 import type { Kind } from './schedule.ts';
+
+/** Until the balancer has noticed that a replica does not answer: two checks that are half a second apart, and may take as long. */
+export const NOTICED_MS = 2_000;
 
 /** A disturbance as it was, in ms of this process's clock. */
 export interface Done {

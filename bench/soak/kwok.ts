@@ -43,6 +43,20 @@ const STAGES = [
     '{phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted, lastTransitionTime: {{ Now | Quote }}}]}',
     `{ durationMilliseconds: ${RUNS_MS}, jitterDurationMilliseconds: ${RUNS_MS + LONGER_MS} }`,
   ),
+  // Without a stage of nodes kwok takes care of no node, and so of no Pod.
+  `
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: node
+spec:
+  resourceRef: { apiGroup: v1, kind: Node }
+  selector:
+    matchExpressions:
+      - { key: .status.phase, operator: NotIn, values: [Running] }
+  next:
+    statusTemplate: '{phase: Running}'
+`,
   `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
@@ -81,6 +95,7 @@ export async function startNodes(
     `--config=${config}`,
     '--manage-all-nodes=true',
     `--node-lease-duration-seconds=${NODE_LEASE}`,
+    '-v=WARN',
   ];
   return launch({ name: 'kwok', path: kwok, args, dir, watchdog });
 }

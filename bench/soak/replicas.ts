@@ -5,7 +5,8 @@ import { until } from '../../test/cluster/control-plane/until.ts';
 import type { Watchdog } from '../../test/cluster/control-plane/watchdog.ts';
 import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
 import { nodeFlagsOfImage } from '../admission/servers.ts';
-import { NOTICED_MS, type Slot } from './balancer.ts';
+import type { Slot } from './balancer.ts';
+import { NOTICED_MS } from './failures.ts';
 
 /** Seconds: until the balancer sends nothing more, then until no connection is open. */
 const DRAIN = { seconds: 5, maxSeconds: 30 };
