@@ -195,7 +195,9 @@ clusterSuite('Muster beside Karmada, set up as the documentation says', () => {
 
   test('set up as it ships, it begins by itself', async () => {
     const ca = await readFile(join(directory, 'ca.crt'));
-    const shipped = (await Promise.all(['karmada/queues', 'karmada/assigner'].map((folder) => manifestsIn(folder)))).flat();
+    const shipped = (
+      await Promise.all(['karmada/queues', 'karmada/assigner'].map((folder) => manifestsIn(folder)))
+    ).flat();
     for (const { kind, webhooks = [], ...rest } of shipped) {
       // Loopback has one address, so the port is another one; what a user puts in is the certificate alone.
       for (const { clientConfig } of webhooks) {
