@@ -67,6 +67,10 @@ export const errorCatalogue = {
     exitCode: 1,
     summary: 'the API server answers, but refuses: a right, the login or the PodGang definition is missing',
   },
+  UNINSTALL_HELD: {
+    exitCode: 1,
+    summary: 'an object is not gone after it was deleted, or comes back: something holds or applies it',
+  },
   CLUSTER_UNREACHABLE: { exitCode: 3, summary: 'no kubeconfig, or the API server does not answer' },
 } as const satisfies Record<string, { exitCode: 1 | 2 | 3; summary: string }>;
 

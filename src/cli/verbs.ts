@@ -58,6 +58,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./doctor/doctor.ts')).doctorCommand(io),
   },
   {
+    name: 'uninstall',
+    summary: 'take an installation away, in an order that leaves no Pod waiting and refuses none',
+    load: async (io) => (await import('./uninstall/uninstall.ts')).uninstallCommand(io),
+  },
+  {
     name: 'conformance',
     summary: 'try a backend, a preparation or strategies out against every rule of its contract',
     load: async (io) => (await import('./conformance/conformance.ts')).conformanceCommand(io),

@@ -21,6 +21,8 @@ export interface CliIo {
   onEnough?(listener: (why: string) => void): () => void;
   /** Name of the command for messages: `kubectl muster` for the plugin. Default: `muster`. */
   readonly programName?: string;
+  /** Asks whoever sits at the terminal; undefined where standard input is none. @returns the line that was typed */
+  ask?(question: string): Promise<string>;
   /** Reads all of standard input. */
   readStdin(): Promise<Buffer>;
 }
@@ -108,12 +110,23 @@ export function processIo(): CliIo {
         for (const signal of ENOUGH) process.off(signal, listener);
       };
     },
+    ...(process.stdin.isTTY ? { ask: askTerminal } : {}),
     readStdin: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
       return Buffer.concat(chunks);
     },
   };
+}
+
+async function askTerminal(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
 }
 
 /**
