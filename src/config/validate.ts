@@ -34,6 +34,9 @@ function withoutNulls(document: unknown, path: ConfigPath = []): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutNulls(value, [...path, key])]));
 }
 
+/** A key that is no slip comes with a configuration of before an upgrade, or of after a rollback. */
+const OTHER_VERSION = ' (this version of Muster has no such setting; another one may)';
+
 function unknownKey(parent: ConfigPath, key: string): PathFault {
   const homes = new Set(
     settings
@@ -47,7 +50,7 @@ function unknownKey(parent: ConfigPath, key: string): PathFault {
       : suggestion(key, knownKeys(parent));
   return {
     path: [...parent, key],
-    message: `unknown key ${quoted(key)}${hint}`,
+    message: `unknown key ${quoted(key)}${hint === '' ? OTHER_VERSION : hint}`,
     severity: 'error',
     atKey: true,
   };

@@ -267,11 +267,17 @@ leaderElection:
       `${header}metadata: {x: &w {port: -1}}\nserver:\n  webhooks:\n    <<: *w\n`,
       ['f:5:3: error: server.webhooks.port: must be at least 0'],
     ],
-    ['keys that are no strings', `${header}1: 2\n`, ['f:3:1: error: ["1"]: unknown key "1"']],
+    [
+      'keys that are no strings',
+      `${header}1: 2\n`,
+      ['f:3:1: error: ["1"]: unknown key "1" (this version of Muster has no such setting; another one may)'],
+    ],
     [
       'a mapping as a key',
       `${header}? {a: 1}\n: 2\n`,
-      ['f:1:1: error: ["{ a: 1 }"]: unknown key "{ a: 1 }"'],
+      [
+        'f:1:1: error: ["{ a: 1 }"]: unknown key "{ a: 1 }" (this version of Muster has no such setting; another one may)',
+      ],
     ],
     [
       'a binary value',

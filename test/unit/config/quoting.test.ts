@@ -19,7 +19,7 @@ const messagesOf = (text: string): string[] =>
 test.each<[string, string]>([
   [`logLevel: ${LONG}`, `unsupported value "${CUT}" (supported: debug, info, warn, error)`],
   [`logDecisionsPerSecond: ${LONG}`, `must be a number, not the string "${CUT}"`],
-  [`? ${LONG}\n: 1`, `unknown key "${CUT}"`],
+  [`? ${LONG}\n: 1`, `unknown key "${CUT}" (this version of Muster has no such setting; another one may)`],
   [`featureGates: { ${LONG}: true, ${LONG}: true }`, `duplicate key "${CUT}"`],
   [`logLevel: *${LONG}`, `not YAML: alias *${CUT} names no anchor`],
   [

@@ -175,8 +175,14 @@ describe('the shape of a document', () => {
   test.each<[object, string]>([
     [{ schedulrName: 'x' }, 'schedulrName: unknown key "schedulrName" (did you mean "schedulerName"?)'],
     [{ loglevel: 'info' }, 'loglevel: unknown key "loglevel" (did you mean "logLevel"?)'],
-    [{ quite: 1 }, 'quite: unknown key "quite"'],
-    [{ 'muster.dev/x': 1 }, '["muster.dev/x"]: unknown key "muster.dev/x"'],
+    [
+      { quite: 1 },
+      'quite: unknown key "quite" (this version of Muster has no such setting; another one may)',
+    ],
+    [
+      { 'muster.dev/x': 1 },
+      '["muster.dev/x"]: unknown key "muster.dev/x" (this version of Muster has no such setting; another one may)',
+    ],
     [{ serverCertDir: '/x' }, 'serverCertDir: unknown key "serverCertDir" (it belongs in server.webhooks)'],
     [
       { server: { logLevel: 'info' } },
@@ -191,9 +197,18 @@ describe('the shape of a document', () => {
       { scheduler: { profiles: [{ name: 'default-scheduler', nmae: 'x' }] } },
       'scheduler.profiles[0].nmae: unknown key "nmae" (did you mean "name"?)',
     ],
-    [JSON.parse('{"__proto__":{"logLevel":"debug"}}') as object, '__proto__: unknown key "__proto__"'],
-    [{ server: { port: 1 } }, 'server.port: unknown key "port"'],
-    [{ constructor: 1 }, 'constructor: unknown key "constructor"'],
+    [
+      JSON.parse('{"__proto__":{"logLevel":"debug"}}') as object,
+      '__proto__: unknown key "__proto__" (this version of Muster has no such setting; another one may)',
+    ],
+    [
+      { server: { port: 1 } },
+      'server.port: unknown key "port" (this version of Muster has no such setting; another one may)',
+    ],
+    [
+      { constructor: 1 },
+      'constructor: unknown key "constructor" (this version of Muster has no such setting; another one may)',
+    ],
   ])('unknown key %j', (document, expected) => expect(faults(document)).toEqual([expected]));
 });
 
@@ -453,7 +468,7 @@ test('all faults at once, schema and rules together', () => {
     server: { metrics: { port: 9443 } },
   };
   expect(faultsOf(document).sort()).toEqual([
-    'extra: unknown key "extra"',
+    'extra: unknown key "extra" (this version of Muster has no such setting; another one may)',
     'leaderElection.leaseDuration: LeaseDuration must be greater than RenewDeadline',
     'logLevel: unsupported value "loud" (supported: debug, info, warn, error)',
     'schedulerName: unsupported scheduler "x" (supported: default-scheduler, kai-scheduler)',
