@@ -1,5 +1,5 @@
 import { Agent, createServer, request as httpsRequest } from 'node:https';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
@@ -34,6 +34,8 @@ export interface Fate {
   /** The API server hears of it no sooner. */
   readonly after?: Promise<unknown>;
   readonly fault?: Exclude<Fault, 'cut'> | undefined;
+  /** The code that is answered in the API server's place. */
+  readonly status?: number | undefined;
   /** Milliseconds by which the events of a watch come late, and until it is cut. */
   readonly lateMs?: number;
   readonly cutAfterMs?: number;
@@ -96,8 +98,12 @@ export async function startFaultProxy(access: Access, folder: string, name: stri
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = 'GET', url: path = '' } = request;
     const watch = /[?&]watch=(1|true)(&|$)/.test(path);
-    const { after, fault, lateMs = 0, cutAfterMs } = fates?.({ method, path, watch }) ?? {};
+    const { after, fault, status, lateMs = 0, cutAfterMs } = fates?.({ method, path, watch }) ?? {};
     await after;
+    if (status !== undefined) {
+      refuse(response, status, STATUS_CODES[status]?.replaceAll(' ', '') ?? 'Unknown');
+      return;
+    }
     if (fault !== undefined && spoil(fault, response)) {
       happened[fault] += 1;
       return;
