@@ -4,6 +4,7 @@ import type { Policy } from '../admission/policy.ts';
 import { admissionWebhooks, admissionEndpoints } from '../admission/endpoints.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import { messageOf, MusterError } from '../errors.ts';
+import type { LogCounts } from '../telemetry/failure-lines.ts';
 import { reviewObserver, type Logger } from '../telemetry/log.ts';
 import { type Build, Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
@@ -45,11 +46,12 @@ export interface ServerProgram {
   close(): Promise<void>;
 }
 
-/** Creates the metrics of a program of this build. */
-export const metricsOf = (build: Build): Metrics =>
+/** Creates the metrics of a program of this build and with this log. */
+export const metricsOf = (build: Build, logCounts?: LogCounts): Metrics =>
   new Metrics(
     build,
     admissionWebhooks.map((endpoint) => endpoint.path),
+    logCounts,
   );
 
 /**

@@ -22,8 +22,12 @@ export class BufferedOutput {
   #dropped = 0;
   readonly #flushed: (() => void)[] = [];
 
-  constructor(fd: number) {
+  readonly #lost: (bytes: number) => void;
+
+  /** @param lost called with the bytes that are dropped because nobody reads */
+  constructor(fd: number, lost: (bytes: number) => void = () => undefined) {
     this.#fd = fd;
+    this.#lost = lost;
     process.once('exit', () => this.flushSync());
   }
 
@@ -74,6 +78,7 @@ export class BufferedOutput {
   #enqueue(block: Buffer): void {
     if (this.#waitingBytes + block.length > MAX_WAITING_BYTES) {
       this.#dropped += block.length;
+      this.#lost(block.length);
       return;
     }
     if (this.#dropped > 0) {

@@ -9,6 +9,19 @@ const MOST = 512;
 /** Number of nested causes that are examined. */
 const DEEPEST = 8;
 
+/** Counts of log lines, counted up by whoever writes: a decision is logged for every review. */
+export class LogCounts {
+  /** By level. */
+  readonly lines: Record<string, number> = { debug: 0, info: 0, warn: 0, error: 0 };
+  /**
+   * Lines left out: decisions above the most that are logged in a second, and failures that were logged within the last
+   * minute.
+   */
+  readonly omitted = { decisions: 0, repeated: 0 };
+  /** Bytes that nobody read in time. */
+  droppedBytes = 0;
+}
+
 /** An error answer of the API server, or a missing answer. */
 interface Refusal {
   readonly type: string;
@@ -102,16 +115,24 @@ class FailureLines {
 const namespaceOf = (fields: unknown): string =>
   ['gang', 'podgang', 'binding'].map((key) => ownString(fields, key)?.split('/')[0] ?? '').join('');
 
-/** Pino's options that format errors and omit repeated failures. */
-export function failureLines(now?: () => number): Pick<LoggerOptions, 'serializers' | 'hooks'> {
+/** Pino's options that format errors, omit repeated failures, and count lines. */
+export function failureLines(
+  counts: LogCounts,
+  now?: () => number,
+): Pick<LoggerOptions, 'serializers' | 'hooks'> {
   const lines = new FailureLines(now);
   return {
     serializers: { err: errorLine },
     hooks: {
-      logMethod(given, method) {
+      logMethod(given, method, level) {
         const [fields, message, ...rest] = given as unknown as [object, string | undefined, ...unknown[]];
         const more = lines.fieldsFor(fields, message);
-        if (more === undefined) return;
+        if (more === undefined) {
+          counts.omitted.repeated += 1;
+          return;
+        }
+        const { [level]: label = '' } = this.levels.labels;
+        counts.lines[label] = (counts.lines[label] ?? 0) + 1;
         if (Object.keys(more).length === 0) method.apply(this, given);
         else method.apply(this, [{ ...fields, ...more }, message, ...rest] as unknown as typeof given);
       },

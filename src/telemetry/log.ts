@@ -1,10 +1,9 @@
 import type { BackendMetrics } from './backend-metrics.ts';
-import { pino, type Logger, type DestinationStream } from 'pino';
+import { pino, type Logger } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
-import { failureLines } from './failure-lines.ts';
-import { styleText } from 'node:util';
-import { isObject, ownString, printableJson, type Json, type JsonObject } from '../json/json.ts';
-import { printable } from '../text/printable.ts';
+import { failureLines, LogCounts } from './failure-lines.ts';
+import { textLines, type LogSink } from './text-lines.ts';
+import { printableJson } from '../json/json.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'json' | 'text';
@@ -19,19 +18,22 @@ export function createLogger(options: {
   level: LogLevel;
   format: LogFormat;
   sink?: LogSink;
+  /** Counts the lines; absent: nobody reads the counts. */
+  counts?: LogCounts;
   /** Returns milliseconds; for tests. */
   now?: () => number;
 }): Logger {
+  const { counts = new LogCounts() } = options;
   const settings = {
     level: options.level,
     base: null,
     timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    ...failureLines(options.now),
+    ...failureLines(counts, options.now),
   };
   if (options.format === 'text') return pino(settings, textLines(options.sink));
   if (options.sink !== undefined) return pino(settings, options.sink);
-  return pino(settings, new BufferedOutput(process.stdout.fd));
+  return pino(settings, new BufferedOutput(process.stdout.fd, (bytes) => (counts.droppedBytes += bytes)));
 }
 
 /** Writes the buffered lines before the process ends. */
@@ -54,54 +56,6 @@ function isoTime(): string {
   return `,"time":"${prefix}${String(milliseconds).padStart(3, '0')}Z"`;
 }
 
-/** The destination of log lines: standard output, or a test's own. */
-export interface LogSink {
-  write(line: string): void;
-}
-
-const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'blue' } as const;
-/** Longer than any message of Muster's. */
-const MAX_RUNES = 4096;
-
-/**
- * Converts JSON log lines into lines for people: time, level, message, and the fields on one line under their JSON
- * names. An error's stack follows on the next lines.
- */
-function textLines(sink: LogSink | undefined): DestinationStream {
-  const { stdout } = process;
-  const coloured = sink === undefined && stdout.isTTY;
-  return {
-    write: (line) => {
-      const text = render(JSON.parse(line) as JsonObject, coloured);
-      if (sink === undefined) stdout.write(text);
-      else sink.write(text);
-    },
-  };
-}
-
-function render({ level, time, msg, err, ...fields }: JsonObject, coloured: boolean): string {
-  const name = wordsOf(level);
-  const word = name.toUpperCase();
-  const colour = Object.hasOwn(COLOURS, name) ? COLOURS[name as keyof typeof COLOURS] : 'red';
-  const shown = coloured ? styleText(colour, word, { validateStream: false }) : word;
-  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
-  return `[${wordsOf(time)}] ${shown}: ${printable(wordsOf(msg), MAX_RUNES)}${rest}\n${stackOf(err)}`;
-}
-
-const wordsOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-
-/** The stack as pino writes it, with the error's type and message. A thrown value that is no error is written unchanged. */
-function stackOf(err: Json | undefined): string {
-  if (err === undefined) return '';
-  const text =
-    (isObject(err) ? (ownString(err, 'stack') ?? ownString(err, 'message')) : undefined) ??
-    JSON.stringify(err);
-  return text
-    .split('\n')
-    .map((line) => `    ${printable(line.trim(), MAX_RUNES)}\n`)
-    .join('');
-}
-
 /** The logged fields of a decision: names and numbers, never the object. Undefined fields are omitted. */
 export interface DecisionLine {
   readonly uid: string;
@@ -117,6 +71,8 @@ export interface DecisionLine {
   readonly allowed: boolean;
   /** Names of the rules that the object breaks. */
   readonly rules: readonly string[];
+  /** Number of warnings in the answer. */
+  readonly warnings: number;
   /** Number of operations in the patch. */
   readonly operations: number;
   readonly dryRun: boolean;
@@ -155,19 +111,28 @@ class LinesPerSecond {
 /**
  * Writes the line of a decision without pino's general serialiser, to the same stream and in the same format: its
  * fields are known, and it is written for every review, where the serialiser would take a tenth of the review's time.
- * @param perSecond the most lines per second for allowed requests; refusals are always logged
+ * @param perSecond the most lines per second for allowed requests, and as many for those with warnings; refusals are
+ *   always logged
  */
 export function decisionLog(
   logger: Logger,
   perSecond: number,
+  counts: LogCounts,
   now: () => number = Date.now,
 ): (line: DecisionLine) => void {
   if (!logger.isLevelEnabled('info')) return () => undefined;
   const stream = (logger as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym];
   const allowed = new LinesPerSecond(perSecond, now);
+  const warned = new LinesPerSecond(perSecond, now);
   return (line) => {
-    const omitted = line.allowed ? allowed.take() : 0;
-    if (omitted !== undefined) stream?.write(decisionText(line, omitted));
+    const lines = line.warnings > 0 ? warned : allowed;
+    const omitted = line.allowed ? lines.take() : 0;
+    if (omitted === undefined) {
+      counts.omitted.decisions += 1;
+      return;
+    }
+    counts.lines['info'] = (counts.lines['info'] ?? 0) + 1;
+    stream?.write(decisionText(line, omitted));
   };
 }
 
@@ -181,6 +146,7 @@ function decisionText(line: DecisionLine, omitted: number): string {
     (line.gang === undefined ? '' : `,"gang":${printableJson(line.gang, 320)}`) +
     `,"allowed":${line.allowed}` +
     (line.rules.length === 0 ? '' : `,"rules":${JSON.stringify(line.rules)}`) +
+    (line.warnings === 0 ? '' : `,"warnings":${line.warnings}`) +
     `,"operations":${line.operations}${line.dryRun ? ',"dryRun":true' : ''}` +
     (omitted === 0 ? '' : `,"omitted":${omitted}`) +
     `,"ms":${Math.round(line.ms * 1000) / 1000},"msg":"decided"}\n`
@@ -200,15 +166,20 @@ interface LoggedRequest {
 interface LoggedDecision extends Pick<DecisionLine, 'backend' | 'gang'> {
   readonly faults: readonly { readonly rule: string }[];
   readonly changes: readonly unknown[];
+  readonly warnings: readonly string[];
 }
 
 /** Counts the backends' Pod operations and the broken rules, and logs each decision. */
 export function reviewObserver(
-  metrics: { readonly backends: Pick<BackendMetrics, 'operated'>; refused(rule: string): void },
+  metrics: {
+    readonly backends: Pick<BackendMetrics, 'operated'>;
+    readonly logCounts: LogCounts;
+    refused(rule: string): void;
+  },
   log: Logger,
   perSecond: number,
 ) {
-  const logDecision = decisionLog(log, perSecond);
+  const logDecision = decisionLog(log, perSecond, metrics.logCounts);
   return {
     prepared: (backend: string, ok: boolean, seconds: number): void =>
       metrics.backends.operated(backend, 'mutate', ok, seconds),
@@ -226,6 +197,7 @@ export function reviewObserver(
         gang: decision.gang,
         allowed: decision.faults.length === 0,
         rules: decision.faults.map(({ rule }) => rule),
+        warnings: decision.warnings.length,
         operations: decision.changes.length,
         dryRun: request.dryRun,
         ms,

@@ -61,6 +61,21 @@ export const admissionMetrics = {
     labels: ['result'],
     help: 'Looks at the certificate directory. result: unchanged, swapped, rejected (the last good pair is kept).',
   },
+  muster_log_lines_total: {
+    type: 'counter',
+    labels: ['level'],
+    help: 'Lines of the log.',
+  },
+  muster_log_omitted_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Lines that were left out. reason: decisions (more in a second than logDecisionsPerSecond), repeated (a failure that was logged within the last minute).',
+  },
+  muster_log_dropped_bytes_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Bytes of lines that nobody read in time.',
+  },
   muster_build_info: {
     type: 'gauge',
     labels: ['version', 'commit'],

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { BackendMetrics, DurationHistogram } from './backend-metrics.ts';
+import { LogCounts } from './failure-lines.ts';
 import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
@@ -17,6 +18,7 @@ export interface Build {
 /** The metrics of one program, on a separate registry. */
 export class Metrics {
   readonly registry = new Registry();
+  readonly logCounts: LogCounts;
   readonly inFlight = gauge('muster_admission_in_flight', this.registry);
   readonly inFlightBytes = gauge('muster_admission_in_flight_bytes', this.registry);
   readonly connections = gauge('muster_connections', this.registry);
@@ -28,6 +30,9 @@ export class Metrics {
   readonly #gaveWay = counter('muster_connections_evicted_total', this.registry);
   readonly #httpFailures = counter('muster_http_failures_total', this.registry);
   readonly #reloads = counter('muster_tls_reload_total', this.registry);
+  readonly #logLines = counter('muster_log_lines_total', this.registry);
+  readonly #logOmitted = counter('muster_log_omitted_total', this.registry);
+  readonly #logDropped = counter('muster_log_dropped_bytes_total', this.registry);
   readonly #collectors: (() => void)[] = [];
   readonly #durations = new DurationHistogram(
     'muster_admission_duration_seconds',
@@ -36,8 +41,12 @@ export class Metrics {
     this.registry,
   );
 
-  /** @param paths the webhook paths, so that their series exist from the start with 0 */
-  constructor({ version, commit = 'unknown' }: Build, paths: readonly string[]) {
+  /**
+   * @param paths the webhook paths, so that their series exist from the start with 0
+   * @param logCounts of the program's log
+   */
+  constructor({ version, commit = 'unknown' }: Build, paths: readonly string[], logCounts = new LogCounts()) {
+    this.logCounts = logCounts;
     // Event-loop lag, garbage collection, memory and CPU under the usual names of Node programs.
     collectDefaultMetrics({ register: this.registry });
     gauge('muster_build_info', this.registry).set({ version, commit }, 1);
@@ -64,6 +73,11 @@ export class Metrics {
       this.#requests.remove(labels);
       this.#requests.inc(labels, count);
     }
+    const { lines, omitted, droppedBytes } = this.logCounts;
+    for (const one of [this.#logLines, this.#logOmitted, this.#logDropped]) one.reset();
+    for (const [level, count] of Object.entries(lines)) this.#logLines.inc({ level }, count);
+    for (const [reason, count] of Object.entries(omitted)) this.#logOmitted.inc({ reason }, count);
+    this.#logDropped.inc(droppedBytes);
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 

@@ -7,6 +7,7 @@ import { hostedPreparations } from '../../modules/module-preparation.ts';
 import { hostedModules } from '../../modules/module-backend.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
+import { LogCounts } from '../../telemetry/failure-lines.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { verbConfiguration, type VerbConfiguration } from '../input/configured.ts';
@@ -70,10 +71,11 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
       'server.metrics.port': flags.metricsPort,
     }),
   });
-  const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
+  const counts = new LogCounts();
+  const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat, counts });
   for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
   try {
-    await serveWith(configuration, { modules, plugins, preparations }, { flags, log, io });
+    await serveWith(configuration, { modules, plugins, preparations }, { flags, log, counts, io });
   } catch (thrown) {
     // A reader of JSON log lines finds the error in the log as well.
     if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
@@ -91,7 +93,7 @@ async function serveWith(
     plugins,
     preparations: entries,
   }: Pick<VerbConfiguration, 'modules' | 'plugins' | 'preparations'>,
-  { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
+  { flags, log, counts, io }: { flags: ServeFlags; log: Logger; counts: LogCounts; io: CliIo },
 ): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];
   const preparations = await hostedPreparations(entries, preparationLog(log));
@@ -102,7 +104,7 @@ async function serveWith(
   });
   for (const notice of policy.registry.notices) log.warn(notice);
   const build = { version: musterVersion(), ...buildStamp() };
-  const metrics = metricsOf(build);
+  const metrics = metricsOf(build, counts);
   metrics.backends.enabled(policy.registry.enabled, policy.registry.default.name);
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =

@@ -1,14 +1,22 @@
 import { expect, test } from '@jest/globals';
 import { MusterError } from '../../../src/errors.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
+import { LogCounts } from '../../../src/telemetry/failure-lines.ts';
 import { decisionLog, createLogger, type DecisionLine, type LogFormat } from '../../../src/telemetry/log.ts';
 
 function logging(format: LogFormat = 'json') {
   const lines: string[] = [];
   const clock = { ms: 0 };
   const sink = { write: (line: string): void => void lines.push(line) };
-  const log = createLogger({ level: 'info', format, sink, now: () => clock.ms });
-  return { lines, clock, log, said: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  const counts = new LogCounts();
+  const log = createLogger({ level: 'info', format, sink, counts, now: () => clock.ms });
+  return {
+    lines,
+    clock,
+    counts,
+    log,
+    said: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
 }
 
 const answered = (status: number, reason = 'Reason'): ApiError =>
@@ -131,6 +139,7 @@ const line = (parts: Partial<DecisionLine> = {}): DecisionLine => ({
   gang: 'ml/train',
   allowed: true,
   rules: [],
+  warnings: 0,
   operations: 1,
   dryRun: false,
   ms: 1,
@@ -138,8 +147,8 @@ const line = (parts: Partial<DecisionLine> = {}): DecisionLine => ({
 });
 
 test('of what is let in so many lines a second are told, of what is refused every one', () => {
-  const { log, said, clock } = logging();
-  const tell = decisionLog(log, 2, () => clock.ms);
+  const { log, said, clock, counts } = logging();
+  const tell = decisionLog(log, 2, counts, () => clock.ms);
   for (let index = 0; index < 5; index += 1) tell(line());
   for (let index = 0; index < 5; index += 1) tell(line({ allowed: false, rules: ['GateProtected'] }));
   expect(said().map(({ allowed }) => allowed)).toEqual([true, true, false, false, false, false, false]);
@@ -152,12 +161,55 @@ test('of what is let in so many lines a second are told, of what is refused ever
       .slice(7)
       .map(({ omitted }) => omitted),
   ).toEqual([3, undefined]);
+  expect(counts).toMatchObject({ lines: { info: 9 }, omitted: { decisions: 3 } });
+});
+
+test('what is let in with a warning does not go under in what is let in without', () => {
+  const { log, said, clock, counts } = logging();
+  const tell = decisionLog(log, 2, counts, () => clock.ms);
+  for (let index = 0; index < 5; index += 1) tell(line());
+  for (let index = 0; index < 5; index += 1) tell(line({ warnings: 1 }));
+  expect(said().map(({ warnings }) => warnings)).toEqual([undefined, undefined, 1, 1]);
+});
+
+test('lines are counted by level, repeated failures by themselves', () => {
+  const { log, counts } = logging();
+  log.info('x');
+  log.warn({ what: 'x' }, 'x');
+  log.debug('not at this level');
+  for (let index = 0; index < 4; index += 1) log.error({ err: answered(500) }, 'x');
+  expect(counts).toEqual({
+    lines: { debug: 0, info: 1, warn: 1, error: 1 },
+    omitted: { decisions: 0, repeated: 3 },
+    droppedBytes: 0,
+  });
+});
+
+/** Fifty Pods a second that are prepared, and read again by the validating webhook, for a day. */
+test('a day of 50 Pods a second is 0.65 GB of decisions, as docs/operations.md says', () => {
+  const { log, lines, clock, counts } = logging();
+  const tell = decisionLog(log, 20, counts, () => clock.ms);
+  const pod = {
+    uid: '2f8a4c7e-6a0b-4a58-9f0f-0d1f9f6d4c11',
+    namespace: 'team-research',
+    name: 'llama-pretrain-worker-123',
+    user: 'system:serviceaccount:kube-system:job-controller',
+    gang: 'team-research/llama-pretrain',
+    ms: 0.123,
+  };
+  for (; clock.ms < 60_000; clock.ms += 20) {
+    tell(line(pod));
+    tell(line({ ...pod, operations: 0 }));
+  }
+  const aDay = (lines.join('').length * 24 * 60) / 1e9;
+  expect(aDay).toBeCloseTo(0.65, 1);
 });
 
 test('and of none where nothing but refusals is asked for', () => {
   const { log, said } = logging();
-  const tell = decisionLog(log, 0);
+  const tell = decisionLog(log, 0, new LogCounts());
   tell(line());
+  tell(line({ warnings: 1 }));
   tell(line({ allowed: false }));
   expect(said()).toHaveLength(1);
 });
