@@ -5,9 +5,6 @@ import { dirname, join } from 'node:path';
 import { writeArchive, copyTracked } from './archive.ts';
 import { applicationFiles } from './image/application.ts';
 
-/** Files of the package besides what is compiled: those that package.json's `files` may name, and what npm always packs. */
-const PACKED = 'package.json README.md LICENSE bin docs manifests src/backends/*/README.md'.split(' ');
-
 /** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD @param flags for the compiler */
 export function stagePackage(
   root: string,
@@ -15,7 +12,9 @@ export function stagePackage(
   stamp: string,
   flags: readonly string[] = [],
 ): void {
-  copyTracked(root, PACKED, stage);
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
+  // npm packs the first three whatever package.json says.
+  copyTracked(root, ['package.json', 'README.md', 'LICENSE', ...files], stage);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const out = join(stage, 'dist');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out, ...flags], {

@@ -44,6 +44,10 @@ export interface ServingOptions {
   readonly node?: readonly string[];
   /** More of the configuration. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** The whole configuration, in place of the usual one. */
+  readonly configuration?: object;
+  /** Of another checkout, the program's first file. */
+  readonly main?: string;
 }
 
 /** Unless a test says otherwise. */
@@ -83,10 +87,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const certificates = options.certificates ?? directory;
   if (options.certificates === undefined) await writeCertificates(directory);
   const config = join(directory, 'config.yaml');
-  await writeFile(config, stringify(configurationOf(options)));
+  await writeFile(config, stringify(options.configuration ?? configurationOf(options)));
   const child = spawn(process.execPath, [
     ...(options.node ?? []),
-    MAIN,
+    options.main ?? MAIN,
     'serve',
     ...(options.kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', options.kubeconfig]),
     ...['--config', config, '--cert-dir', certificates],

@@ -90,7 +90,7 @@ describe('the npm package', () => {
   test('has the program and its pages, and no test, bench or demo', () => {
     const installed = join(project(), 'node_modules/@muster-dev/muster');
     expect(readdirSync(installed).sort()).toEqual([
-      ...['LICENSE', 'README.md', 'bin', 'dist', 'docs', 'manifests', 'package.json', 'src'],
+      ...['LICENSE', 'README.md', 'bin', 'dist', 'docs', 'manifests', 'monitoring', 'package.json', 'src'],
     ]);
     expect(readdirSync(join(installed, 'dist')).sort()).toEqual(['BUILD', 'src']);
     const outside = readdirSync(join(installed, 'src'), { recursive: true, encoding: 'utf8' });
