@@ -52,7 +52,7 @@ export const GLANCE: Row = {
       queries: [query('waiting', 'max(muster_gangs{@,state="waiting"})')],
     },
     {
-      title: 'Complete and gated for',
+      title: 'Not released for',
       description: 'How long the gang that has been complete longest still has gates on. Seconds at most.',
       unit: 's',
       number: [
@@ -63,7 +63,7 @@ export const GLANCE: Row = {
       queries: [query('oldest', 'max(muster_loop_oldest_unreleased_seconds{@})')],
     },
     {
-      title: 'Backends not ready',
+      title: 'Unready backends',
       description: 'Enabled backends that cannot work in this cluster: their gangs wait.',
       unit: 'short',
       number: GOOD_AT_0,
@@ -72,7 +72,7 @@ export const GLANCE: Row = {
       ],
     },
     {
-      title: 'Scheduler silent for',
+      title: 'Scheduler silent',
       description: 'How long a released Pod has had no word of its scheduler.',
       unit: 's',
       number: [

@@ -76,7 +76,7 @@ export const LOOP: Row = {
       queries: [
         query(
           '{{pod}}',
-          'max by (pod) (process_resident_memory_bytes and on (job, instance) muster_build_info{@})',
+          'max by (pod) (process_resident_memory_bytes and on (cluster, job, instance) muster_build_info{@})',
         ),
       ],
     },
@@ -88,11 +88,11 @@ export const LOOP: Row = {
       queries: [
         query(
           'cores',
-          'sum(rate(process_cpu_seconds_total[$__rate_interval]) and on (job, instance) muster_build_info{@})',
+          'sum(rate(process_cpu_seconds_total[$__rate_interval]) and on (cluster, job, instance) muster_build_info{@})',
         ),
         query(
           'lag in s',
-          'max(nodejs_eventloop_lag_p99_seconds and on (job, instance) muster_build_info{@})',
+          'max(nodejs_eventloop_lag_p99_seconds and on (cluster, job, instance) muster_build_info{@})',
         ),
       ],
     },

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { cpuChart } from './cpu-chart.ts';
+import { dashboardPicture } from './dashboard.ts';
 import { readFigures, speedLine } from './figures.ts';
 import { gangLife } from './gang-life.ts';
 import { guards } from './guards.ts';
@@ -14,6 +15,7 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   'guards.svg': guards,
   'rooms.svg': rooms,
   'soak.svg': () => soakChart(readSoak()),
+  'dashboard.svg': dashboardPicture,
   'cpu-per-review.svg': () => cpuChart(readFigures()),
 };
 

@@ -40,7 +40,8 @@ export function streamOfGangs(client: Client, seconds: number): Stream {
       metadata: { name, labels: SCHEDULER },
       spec: { podgroups: [{ name: 'worker', minReplicas: index % 30 === 7 ? -1 : WORKERS }] },
     });
-    const pods = index % 30 === 7 ? 0 : index % 20 === 3 ? WORKERS - 1 : WORKERS;
+    if (index % 30 === 7) return;
+    const pods = index % 20 === 3 ? WORKERS - 1 : WORKERS;
     const labels = { ...SCHEDULER, 'grove.io/podgang': name };
     for (let pod = 0; pod < pods; pod += 1) {
       await delay(150);

@@ -3,7 +3,7 @@
  * failures, lets a real Prometheus read its metrics, and writes what the dashboard shows of it to recorded.json, from
  * which docs/pictures/dashboard.svg is drawn. It needs Debian's package prometheus and takes ten minutes.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,14 +16,17 @@ import { loopbackService } from '../../test/cluster/support/loopback-service.ts'
 import { startLoopingReplica } from '../../test/cluster/support/looping-muster.ts';
 import { register } from '../../test/cluster/support/registered-muster.ts';
 import { DEFAULT_LEASE, untilReady, withMuster } from '../../test/cluster/support/with-muster.ts';
-import type { Serving } from '../../test/support/serving.ts';
+import { writeCertificates, type Serving } from '../../test/support/serving.ts';
 import { musterDashboard } from '../grafana.ts';
 import { streamOfGangs } from './gangs.ts';
 import { startPrometheus } from './prometheus.ts';
 import type { Recorded, RecordedEvent } from './recorded.ts';
 
 const SCRAPE_SECONDS = 5;
-const LIFE_SECONDS = 30;
+/** Of the picture, whose panels are some hundred points wide. */
+const STEP_SECONDS = 10;
+const LIFE_SECONDS = 40;
+const GANGS_PER_SECOND = 1;
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }], defaultProfileName: 'default-scheduler' },
   ...DEFAULT_LEASE,
@@ -32,6 +35,8 @@ const FOLDER = import.meta.dirname;
 
 const on = await withMuster({ muster: 'none', plane: { scheduler: true }, cpu: 1_000 });
 const { plane } = on;
+await writeCertificates(on.certificates.path, 90);
+const ca = await readFile(join(on.certificates.path, 'ca.crt'), 'utf8');
 const folder = await mkdtemp(join(tmpdir(), 'muster-recording-'));
 on.before(() => rm(folder, { recursive: true, force: true }));
 try {
@@ -78,10 +83,10 @@ try {
   };
 
   for (let replica = 0; replica < 3; replica += 1) await add();
-  await register(plane, service.port, on.certificates.ca);
+  await register(plane, service.port, ca);
   const gangs = streamOfGangs(plane.client, LIFE_SECONDS);
   on.before(() => gangs.stop());
-  gangs.setRate(3);
+  gangs.setRate(GANGS_PER_SECOND);
   await delay(60_000);
 
   const start = Math.floor(Date.now() / 1000);
@@ -119,11 +124,11 @@ try {
   await add();
   await until(450);
   happens('3 × load');
-  gangs.setRate(9);
+  gangs.setRate(3 * GANGS_PER_SECOND);
   await until(510);
-  gangs.setRate(3);
+  gangs.setRate(GANGS_PER_SECOND);
   happens('load as before');
-  await until(570);
+  await until(600);
 
   const end = Math.floor(Date.now() / 1000);
   const lines = async (expression: string) =>
@@ -134,19 +139,19 @@ try {
           .replaceAll(/\$(cluster|namespace)\b/g, '.*'),
         start,
         end,
-        SCRAPE_SECONDS,
+        STEP_SECONDS,
       )
     ).map(({ metric, values }) => ({
       metric,
-      values: Array.from({ length: Math.floor((end - start) / SCRAPE_SECONDS) + 1 }, (_, index) => {
-        const found = values.find(([at]) => at === start + index * SCRAPE_SECONDS);
+      values: Array.from({ length: Math.floor((end - start) / STEP_SECONDS) + 1 }, (_, index) => {
+        const found = values.find(([at]) => at === start + index * STEP_SECONDS);
         const value = Number(found?.[1] ?? NaN);
         return Number.isFinite(value) ? Number(value.toPrecision(3)) : null;
       }),
     }));
   const recorded: Recorded = {
     on: `${new Date(start * 1000).toISOString().slice(0, 10)}, Kubernetes ${plane.version}, three replicas`,
-    stepSeconds: SCRAPE_SECONDS,
+    stepSeconds: STEP_SECONDS,
     events,
     refused: Object.fromEntries(gangs.refused),
     alerts: await lines('max by (alertname, alertstate) (ALERTS)'),

@@ -67,10 +67,10 @@ const configurationOf = ({ drain, settings }: ServingOptions): object => ({
 });
 
 /** A CA and a certificate for loopback in `directory`. */
-export async function writeCertificates(directory: string): Promise<void> {
+export async function writeCertificates(directory: string, days = 1): Promise<void> {
   const issued = await issueDevelopmentCertificates({
     dnsNames: ['localhost', '127.0.0.1'],
-    days: 1,
+    days,
     now: new Date(),
   });
   await writeFile(join(directory, 'ca.crt'), issued.caCertificate);

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Panel, RowPanel } from '@grafana/schema';
 import { musterDashboard } from '../../monitoring/grafana.ts';
 import { MONITORING } from '../support/alert-rules.ts';
+import { readRecorded } from '../../monitoring/recording/recorded.ts';
 import { faultsOf } from '../support/promql.ts';
 
 const dashboard = musterDashboard();
@@ -67,5 +68,25 @@ describe('panels', () => {
           taken.set(`${across},${down}`, title);
         }
     }
+  });
+});
+
+describe('what was recorded for its picture', () => {
+  const { panels: recorded, events, stepSeconds, alerts } = readRecorded();
+
+  test('has every panel, and no other', () => {
+    expect(Object.keys(recorded).toSorted()).toEqual(panels.map(({ title = '' }) => title).toSorted());
+  });
+
+  test('has numbers for every panel that is open, but for failures that did not happen', () => {
+    const open = (dashboard.panels ?? []).filter(({ type }) => type !== 'row').map(({ title = '' }) => title);
+    expect(open.filter((title) => recorded[title]?.length === 0)).toEqual(['Answers other than 200']);
+  });
+
+  test('has no alert, not even a pending one, before the first failure', () => {
+    const healthy = Math.floor((events[0]?.at ?? 0) / stepSeconds);
+    expect(healthy).toBeGreaterThan(5);
+    const early = alerts.filter(({ values }) => values.slice(0, healthy).some((value) => value !== null));
+    expect(early.map(({ metric }) => metric['alertname'])).toEqual([]);
   });
 });

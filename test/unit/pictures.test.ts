@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { figuresOf, readFigures, speedLine } from '../../pictures/figures.ts';
 import { PICTURES, PICTURES_FOLDER } from '../../pictures/pictures.ts';
+import { ceilingOf, quantityText } from '../../pictures/quantity.ts';
 
 describe('docs/pictures', () => {
   test.each(Object.entries(PICTURES))('%s is what the script draws', (name, draw) => {
@@ -27,6 +28,35 @@ describe('docs/pictures', () => {
       );
     },
   );
+});
+
+describe('a quantity', () => {
+  test.each([
+    [0, 's', '0 s'],
+    [0, 'short', '0'],
+    [0.00042, 's', '0.42 ms'],
+    [0.0421, 's', '42.1 ms'],
+    [59, 's', '59 s'],
+    [90, 's', '1.5 min'],
+    [7_776_000, 's', '90 d'],
+    [0.013, 'percentunit', '1.3 %'],
+    [222_298_112, 'bytes', '212 MiB'],
+    [0.25, 'reqps', '0.25 /s'],
+    [1_500, 'short', '1.5 k'],
+  ])('%d %s is written %s', (value, unit, written) => {
+    expect(quantityText(value, unit)).toBe(written);
+  });
+
+  test.each([
+    [0.43, 's', '500 ms'],
+    [61, 's', '1.5 min'],
+    [3.2, 'short', '4'],
+    [1, 'short', '1'],
+    [230_000_000, 'bytes', '300 MiB'],
+  ])('an axis up to %d %s ends at %s', (largest, unit, written) => {
+    expect(quantityText(ceilingOf(largest, unit), unit)).toBe(written);
+    expect(ceilingOf(largest, unit)).toBeGreaterThanOrEqual(largest);
+  });
 });
 
 describe('figures', () => {
