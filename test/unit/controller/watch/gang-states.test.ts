@@ -5,6 +5,8 @@ import { GangStates } from '../../../../src/controller/watch/gang-states.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { WAIT_REASONS, type GangNumbers } from '../../../../src/telemetry/gang-metrics.ts';
+import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
+import { observeExposition } from '../../../support/observed.ts';
 import { condition, gang, NOW } from '../../gang/plan/gang-states.ts';
 
 const minutesAgo = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString();
@@ -105,6 +107,24 @@ test('a gang that goes on leaves its state, one that is deleted all of them; the
   remove('b');
   remove('a');
   expect(numbers()).toMatchObject({ waiting: new Map(), oldestUnscheduledMs: 0 });
+});
+
+test('a scrape shows them', async () => {
+  const { put, numbers } = counting(['still']);
+  put({ name: 'a', ...conditions(['False', 'BackendNotReady']), creationTimestamp: minutesAgo(10) });
+  put({ name: 'd', namespace: 'still', ...conditions(['True'], ['False', 'PodsPending', 4]) });
+  const metrics = new LoopMetrics();
+  metrics.gangs.gangs = numbers;
+  const text = await metrics.expose();
+  observeExposition(text);
+  expect(text.split('\n').filter((line) => /^muster_gang.* [^0]/.test(line))).toEqual([
+    'muster_gangs{state="waiting"} 1',
+    'muster_gangs{state="released"} 1',
+    'muster_gangs_waiting{reason="BackendNotReady"} 1',
+    'muster_gang_oldest_waiting_seconds{reason="BackendNotReady"} 600',
+    'muster_gang_oldest_unscheduled_seconds 60',
+    'muster_gangs_standing_still 1',
+  ]);
 });
 
 test('every reason with which Muster holds a gang is one of the metric', () => {
