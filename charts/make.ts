@@ -7,9 +7,11 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { dashboards } from './sources.ts';
 import { madeTemplates } from './templates.ts';
+import { valuesPage } from './values-page.ts';
 import { valuesDefaults, valuesJsonSchema } from './values-files.ts';
 
 const CHART = join(import.meta.dirname, 'muster');
+const PAGE = '../../docs/reference/values.md';
 
 /** Templates that are written by hand, beside the partials. */
 const BY_HAND = /(^|\/)_|^(config|dashboards|extra-objects|service-monitor)\.yaml$|^NOTES\.txt$/;
@@ -19,6 +21,7 @@ export const madeChart = (): ReadonlyMap<string, string> =>
   new Map([
     ...[...madeTemplates()].map(([name, text]) => [`templates/${name}`, text] as const),
     ...dashboards().map(([name, text]) => [`dashboards/${name}`, text] as const),
+    [PAGE, valuesPage()],
     ['values.yaml', valuesDefaults()],
     ['values.schema.json', `${JSON.stringify(valuesJsonSchema(), null, 2)}\n`],
   ]);

@@ -24,7 +24,7 @@ export const certificates = z
       .enum(['certManager', 'inCluster', 'secret'])
       .default('certManager')
       .describe(
-        '`certManager`: cert-manager 1.19 or later issues and renews it. `inCluster`: Muster makes it itself. `secret`: it is in a Secret that you keep (docs/certificates.md).',
+        '`inCluster`: Muster makes and renews it itself. `certManager`: cert-manager 1.19 or later does. `secret`: it is in a Secret that you keep (docs/certificates.md).',
       ),
     secretName: z
       .string()

@@ -21,7 +21,7 @@ const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 
 const CONFIG_WORDS =
-  'The OperatorConfiguration (docs/reference/configuration.md) but for what is said elsewhere here. A profile of scheduler.profiles brings the rights of its backend.';
+  'The OperatorConfiguration (docs/reference/configuration.md), but for what other values say. A profile of scheduler.profiles brings the rights of its backend.';
 
 /** The schema that Helm holds values against. `config` is the configuration’s own, without what the chart writes itself. */
 export function valuesJsonSchema(): JsonObject {

@@ -1,6 +1,6 @@
 import { type Json, own, ownString } from '../json/json.ts';
 import { isLabelKey } from '../k8s/name-syntax.ts';
-import { MUSTER_USER } from '../api/names.ts';
+import { MUSTER_SERVICE_ACCOUNT, MUSTER_USER } from '../api/names.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings, workloadFaults, type KnownWorkload } from './workload-rules.ts';
@@ -141,7 +141,11 @@ function trustedAccounts(read: Read): PathFault[] {
     if (accounts.indexOf(account) < index)
       findings.push(warning(path, `duplicate account ${quoted(account)}`));
   });
-  if (!accounts.includes(MUSTER_USER)) {
+  // The Lease may be in another namespace, because Muster is.
+  const namespace = read('leaderElection.resourceNamespace');
+  const there =
+    typeof namespace === 'string' ? `system:serviceaccount:${namespace}:${MUSTER_SERVICE_ACCOUNT}` : '';
+  if (!accounts.includes(MUSTER_USER) && !accounts.includes(there)) {
     findings.push(
       warning(
         ['trustedAccounts'],

@@ -1,5 +1,8 @@
 /** What the chart brings, on a real API server: every pair of values is accepted, and the doctor knows it for an installation. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { environmentOf } from '../../src/cli/doctor/program-objects.ts';
+import { verbConfiguration } from '../../src/cli/input/configured.ts';
+import { ownObject, ownString, type JsonObject } from '../../src/json/json.ts';
 import { CHOICES, together, type Choice } from '../support/chart-values.ts';
 import { helmSuite, rendered } from '../support/helm.ts';
 import { inLength } from '../support/length.ts';
@@ -15,6 +18,18 @@ import { shipped, wholeInstallation, type WholeInstallation } from './support/wh
 
 const objectsOf = async (choice: Choice): Promise<KubernetesObject[]> =>
   (await rendered(choice.values, choice)) as unknown as KubernetesObject[];
+/** The test has a certificate of its own, as cert-manager would bring it. */
+const certificates = { mode: 'certManager' };
+
+/** What Muster itself says of the configuration, with the environment that components bring. */
+function faultsOfConfiguration(objects: readonly KubernetesObject[]): readonly string[] {
+  const one = (kind: string, name: string): JsonObject | undefined =>
+    objects.find((object) => object.kind === kind && object.metadata.name === name) as JsonObject | undefined;
+  const text = ownString(ownObject(one('ConfigMap', 'muster-config'), 'data'), 'config.yaml');
+  const env = environmentOf(one('Deployment', 'muster'));
+  const { warnings } = verbConfiguration({ text, file: 'config.yaml', env });
+  return warnings.map(({ path, message }) => `${path}: ${message}`);
+}
 
 /** What is not there yet is validated whole; the webhooks that are there lead elsewhere. */
 const underAnotherName = (object: KubernetesObject): KubernetesObject =>
@@ -28,7 +43,7 @@ helmSuite('helm', () => {
 
     beforeAll(async () => {
       const namespace = shipped('overlays/cert-manager').filter(({ kind }) => kind === 'Namespace');
-      whole = await wholeInstallation([...namespace, ...(await objectsOf({}))]);
+      whole = await wholeInstallation([...namespace, ...(await objectsOf({ values: { certificates } }))]);
       const { client } = whole.on.plane;
       await applyAll(client, prometheusOperator);
       await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'gangs' } }]);
@@ -46,7 +61,9 @@ helmSuite('helm', () => {
       const refused: string[] = [];
       for (const row of inLength({ short: rows.slice(0, 3), long: rows })) {
         const choice = together(Object.values(row));
-        for (const shippedObject of await objectsOf(choice)) {
+        const objects = await objectsOf(choice);
+        refused.push(...faultsOfConfiguration(objects));
+        for (const shippedObject of objects) {
           const object = underAnotherName(shippedObject);
           const { status, body } = await client.request('PATCH', pathOf(object), object, {
             query,
@@ -74,6 +91,7 @@ helmSuite('helm', () => {
     test('the doctor finds nothing wrong with what somebody installs otherwise, and may', async () => {
       const on = { enabled: true };
       const values = {
+        certificates,
         ...{ replicaCount: 5, commonLabels: { team: 'a' }, podLabels: { a: 'b' }, priorityClassName: '' },
         ...{ trustedAccounts: ['system:serviceaccount:ci:robot'], nodeSelector: { pool: 'system' } },
         components: { hpc: on, onCall: on, preemption: on, workloads: on },
@@ -96,7 +114,7 @@ helmSuite('helm', () => {
     });
 
     test('the doctor knows what the chart put into another namespace', async () => {
-      const objects = await objectsOf({ namespace: 'gangs' });
+      const objects = await objectsOf({ values: { certificates }, namespace: 'gangs' });
       await whole.install(objects);
       const found = await until('webhooks and policies are as shipped', async () => {
         const { findings } = await whole.doctor({}, '--namespace', 'gangs');

@@ -60,7 +60,13 @@ export const CHOICES: Factors<Choice> = {
   crds: [none, given({ crds: { install: false } })],
   certificates: [
     none,
-    given({ certificates: { certManager: { issuerRef: { name: 'corporate', kind: 'ClusterIssuer' } } } }),
+    given({ certificates: { mode: 'inCluster' } }),
+    given({
+      certificates: {
+        mode: 'certManager',
+        certManager: { issuerRef: { name: 'corporate', kind: 'ClusterIssuer' } },
+      },
+    }),
     given({ certificates: { mode: 'secret', secretName: 'mine', caBundle: 'YQ==' } }),
   ],
   image: [

@@ -38,12 +38,18 @@ const without = (
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(objects).filter(([name]) => name !== key));
 
-const withImage = { image: { repository: 'muster', tag: 'dev' } };
+const image = { repository: 'muster', tag: 'dev' };
+const withImage = { image, certificates: { mode: 'certManager' } };
 const on = { enabled: true };
 const ALL_BACKENDS = ['default-scheduler', 'kai-scheduler', 'volcano', 'coscheduling'];
 
 helmSuite('the chart, beside kustomize', () => {
-  test('with its own values: overlays/cert-manager', async () => {
+  test('with certificates in the cluster: overlays/in-cluster', async () => {
+    const values = { image, certificates: { mode: 'inCluster' } };
+    expect(comparable(await rendered(values))).toEqual(comparable(applied('in-cluster')));
+  });
+
+  test('with cert-manager: overlays/cert-manager', async () => {
     expect(comparable(await rendered(withImage))).toEqual(comparable(applied('cert-manager')));
   });
 

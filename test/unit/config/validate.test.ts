@@ -456,6 +456,12 @@ describe('rules across fields', () => {
   ])('trusted accounts %j', (trustedAccounts, expected) => {
     expect(faults({ trustedAccounts })).toEqual(expected);
   });
+
+  test('the account of the namespace of the Lease is Muster’s own, too', () => {
+    const leaderElection = { resourceNamespace: 'gangs' };
+    const trustedAccounts = ['system:serviceaccount:gangs:muster'];
+    expect(faults({ leaderElection, trustedAccounts })).toEqual([]);
+  });
 });
 
 test('all faults at once, schema and rules together', () => {
