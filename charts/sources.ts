@@ -80,8 +80,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   'base/networkpolicy.yaml': '.Values.networkPolicy.enabled',
   'base/resourcequota.yaml': 'and .Values.resourceQuota.enabled .Values.priorityClassName',
   'base/poddisruptionbudget.yaml': '.Values.podDisruptionBudget.enabled',
-  '../monitoring/podmonitor.yaml': '.Values.monitoring.podMonitor.enabled',
-  '../monitoring/prometheusrule.yaml': '.Values.monitoring.prometheusRule.enabled',
+  'components/monitoring/podmonitor.yaml': '.Values.monitoring.podMonitor.enabled',
+  'components/monitoring/prometheusrule.yaml': '.Values.monitoring.prometheusRule.enabled',
 };
 
 const resourcesOf = (folder: string): readonly string[] =>
@@ -100,7 +100,7 @@ export function manifestFiles(): readonly ManifestFile[] {
     ...of('base', ''),
     ...of('crds', 'crds/', '.Values.crds.install'),
     ...of('policies', 'policies/'),
-    ...of('../monitoring', 'monitoring/'),
+    ...of('components/monitoring', 'monitoring/'),
     ...of('overlays/cert-manager', '', 'eq .Values.certificates.mode "certManager"'),
     ...conditionalFolders().flatMap(([folder, condition]) =>
       of(folder, '', condition).map((file) => ({ ...file, template: `components/${basename(folder)}.yaml` })),

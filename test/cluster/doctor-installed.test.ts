@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
 import { inLength } from '../support/length.ts';
 import { clusterSuite } from './control-plane/suite.ts';
-import { pathOf } from './support/apply.ts';
+import { until } from './control-plane/until.ts';
+import { applyAll, pathOf } from './support/apply.ts';
 import { BROKEN, rounds } from './support/broken-installations.ts';
 import { breakAndMend, told, untilWhole, wrongOf } from './support/doctor-findings.ts';
+import { prometheusOperator } from './support/prometheus-operator.ts';
 import {
   COMPONENTS,
   shipped,
@@ -106,6 +108,10 @@ clusterSuite('muster doctor beside what is shipped', () => {
   test('every component, one by one and all of them, beside Grove and alone', async () => {
     const usual = new Map(whole.objects.map((object) => [pathOf(object), JSON.stringify(object)]));
     const { client } = whole.on.plane;
+    await applyAll(client, prometheusOperator);
+    await until('the objects of the operator of Prometheus are served', () =>
+      client.ok('GET', '/apis/monitoring.coreos.com/v1/namespaces/muster-system/prometheusrules'),
+    );
     for (const name of ['muster-client-ca', 'muster-karmada']) {
       await client.ok('POST', '/api/v1/namespaces/muster-system/secrets', {
         metadata: { name },
