@@ -15,10 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
 import { buildImage } from './image/build.ts';
 import { runtimePackages } from './image/runtime.ts';
 import { krewManifest } from './krew.ts';
-import { packPackage, packPlugin, stagePackage } from './package.ts';
+import { packChart, packPackage, packPlugin, stagePackage } from './package.ts';
 import { checksums, digestsOf, provenance, type Source } from './provenance.ts';
 import { checkVersions, releaseNotes, ReleaseRefused, sectionOf, type Checkout } from './refusals.ts';
 import { billOfMaterials } from './sbom.ts';
@@ -48,9 +49,14 @@ interface Package {
 const { name, version } = JSON.parse(read('package.json')) as Package;
 
 function checkout(): Checkout {
+  const chart = parse(read('charts/muster/Chart.yaml')) as { version?: string; appVersion?: string };
   return {
     version,
-    versions: { 'package-lock.json': (JSON.parse(read('package-lock.json')) as Package).version },
+    versions: {
+      'package-lock.json': (JSON.parse(read('package-lock.json')) as Package).version,
+      'charts/muster/Chart.yaml (version)': chart.version,
+      'charts/muster/Chart.yaml (appVersion)': chart.appVersion,
+    },
     changelog: read('CHANGELOG.md'),
     changes: lines(git('status', '--porcelain')),
     tags: lines(git('tag', '--points-at', 'HEAD')),
@@ -92,6 +98,7 @@ async function release(stage: string): Promise<void> {
   stagePackage(ROOT, stage, `${source.commit} ${seconds}`);
   packPackage(stage, out);
   const plugin = packPlugin(ROOT, stage, { out, seconds });
+  packChart(ROOT, stage, { out, seconds });
   if (flags.image) {
     const { archive } = await buildImage({ out: stage, dist: join(stage, 'dist') });
     cpSync(archive, join(out, `muster-image-${version}-${process.platform}-${process.arch}.tar`));

@@ -1,4 +1,4 @@
-/** The npm package and the kubectl plugin, from a folder of what git knows and what the compiler makes of it. */
+/** The npm package, the kubectl plugin and the chart, from a folder of what git knows and what the compiler makes of it. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -42,7 +42,7 @@ export function packPlugin(
   stage: string,
   given: { readonly out: string; readonly seconds: number },
 ): string {
-  const { version } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as { version: string };
+  const version = versionOf(root);
   const folder = join(stage, 'plugin');
   const put = (from: string, to: string): void => {
     mkdirSync(dirname(join(folder, to)), { recursive: true });
@@ -56,3 +56,18 @@ export function packPlugin(
   rmSync(folder, { recursive: true });
   return name;
 }
+
+/** The chart as `helm package` packs it, but for the times of its files. @returns name of the archive */
+export function packChart(
+  root: string,
+  stage: string,
+  given: { readonly out: string; readonly seconds: number },
+): string {
+  const name = `muster-${versionOf(root)}.tgz`;
+  copyTracked(root, ['charts/muster'], stage);
+  writeArchive(join(given.out, name), join(stage, 'charts/muster'), 'muster', given.seconds);
+  return name;
+}
+
+const versionOf = (root: string): string =>
+  (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
