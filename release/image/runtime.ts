@@ -1,6 +1,6 @@
 /**
- * The image's files outside of /app: the npm package's own Node, byte for byte, the shared libraries that it names, from the
- * Debian that builds, and what a vulnerability scanner reads to know their versions.
+ * The image's files outside of /app: the npm package's own Node, byte for byte, so that anybody may compare it (33 MB of it
+ * are symbols), the shared libraries that it names, from the Debian that builds, and what a scanner reads to know their versions.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';

@@ -32,14 +32,14 @@ export function defaultSeccomp(): object | undefined {
   const [machine, goName] =
     process.arch === 'arm64' ? ['SCMP_ARCH_AARCH64', 'arm64'] : ['SCMP_ARCH_X86_64', 'amd64'];
   const own = archMap.find(({ architecture }) => architecture === machine);
-  const for_ = syscalls.filter(
+  const granted = syscalls.filter(
     ({ includes }) => includes.caps === undefined && (includes.arches?.includes(goName) ?? true),
   );
   return {
     ...rest,
     defaultErrno: undefined,
     architectures: [machine, ...(own?.subArchitectures ?? [])],
-    syscalls: for_,
+    syscalls: granted,
   };
 }
 
@@ -57,13 +57,43 @@ export interface Container {
   remove(): void;
 }
 
+const CONFIGURATION = `apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+logFormat: json
+server:
+  webhooks: { bindAddress: 127.0.0.1, drain: { seconds: 1, maxSeconds: 5 } }
+  healthProbes: { bindAddress: 127.0.0.1 }
+  metrics: { bindAddress: 127.0.0.1 }
+`;
+
+/** `muster serve` in a container, with the arguments of the Deployment but for ports, which are free ones. */
+export function serveInContainer(
+  folder: string,
+  { rootfs, config }: { readonly rootfs: string; readonly config: RunConfig },
+  certificates: string,
+): Container {
+  const own = join(folder, 'config');
+  mkdirSync(own);
+  writeFileSync(join(own, 'config.yaml'), CONFIGURATION);
+  spawnSync('chown', ['-R', config.User, certificates]);
+  const files = ['--config=/etc/muster/config/config.yaml', '--cert-dir=/etc/muster/certs'];
+  const ports = ['--port=0', '--health-port=0', '--metrics-port=0'];
+  return runContainer({
+    folder,
+    rootfs,
+    config,
+    args: ['serve', '--no-controller', ...files, ...ports],
+    mounts: { '/etc/muster/config': own, '/etc/muster/certs': certificates },
+  });
+}
+
 /**
  * Runs the image as manifests/base/deployment.yaml has it run: its user, a root that is read-only, no capabilities, no new
  * privileges, the default profile of seccomp. The network is the host's, so that the test reaches its loopback.
  * @param folder for what belongs to the container
  * @param mounts folders of the host by their place in the container, read-only
  */
-export function runContainer(given: {
+function runContainer(given: {
   readonly folder: string;
   readonly rootfs: string;
   readonly config: RunConfig;

@@ -1,19 +1,8 @@
 /** `npm run image`: the image is assembled, is the same each time, and serves under runc as a Pod would run it. */
-import { createHash } from 'node:crypto';
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { copyApplication } from '../../../release/image/application.ts';
 import { buildImage } from '../../../release/image/build.ts';
@@ -23,90 +12,33 @@ import { inLength } from '../../support/length.ts';
 import { developmentCertificates, expectGolden, until } from '../server/running.ts';
 import { MUTATE_POD, goldenText } from '../server/bodies.ts';
 import { Wire, httpRequest } from '../server/wire.ts';
-import { defaultSeccomp, noContainers, runContainer, type Container } from './container.ts';
+import {
+  assembled,
+  byDockerfile,
+  documentedSizes,
+  readImage,
+  ROOT,
+  sha256Of,
+  STAMP,
+  treeOf,
+  type Assembled,
+} from './assembled.ts';
+import { defaultSeccomp, noContainers, serveInContainer, type Container } from './container.ts';
 
-jest.setTimeout(180_000);
-const ROOT = join(import.meta.dirname, '../../..');
-/** Commit and time that the build leaves in the image: a made one, so that the checkout's state does not matter. */
-const STAMP = ['0123456789abcdef0123456789abcdef01234567', '1767225600'] as const;
-const SECONDS = Number(STAMP[1]);
-/** Who the files belong to once they are unpacked: only root may give them away. */
-const OWNER = process.getuid?.() ?? 0;
-
-interface Descriptor {
-  readonly digest: string;
-  readonly size: number;
-}
+jest.setTimeout(300_000);
 
 let folder: string;
-let dist: string;
-let rootfs: string;
-let digest: string;
-let layers: readonly Descriptor[];
-let config: RunConfig;
-
-const blob = (out: string, { digest: of }: Descriptor): unknown =>
-  JSON.parse(readFileSync(join(out, 'image/blobs', of.replace(':', '/')), 'utf8'));
-
-/** The layers of the image in `out`, by the way that a runtime takes from the index. */
-function layersOf(out: string): readonly Descriptor[] {
-  const index = JSON.parse(readFileSync(join(out, 'image/index.json'), 'utf8')) as {
-    manifests: [Descriptor];
-  };
-  const manifest = blob(out, index.manifests[0]) as { config: Descriptor; layers: Descriptor[] };
-  config = (blob(out, manifest.config) as { config: RunConfig }).config;
-  return manifest.layers;
-}
-
+let image: Assembled;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'muster-image-test-'));
-  dist = join(folder, 'dist');
-  // Types are the business of `npm run typecheck`.
-  execFileSync(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist, '--noCheck'],
-    { cwd: ROOT },
-  );
-  writeFileSync(join(dist, 'BUILD'), `${STAMP.join(' ')}\n`);
-  const out = join(folder, 'out');
-  process.env['SOURCE_DATE_EPOCH'] = STAMP[1];
-  ({ digest } = await buildImage({ out, dist }));
-  layers = layersOf(out);
-  rootfs = join(folder, 'rootfs');
-  mkdirSync(rootfs);
-  for (const layer of layers)
-    execFileSync('tar', [
-      '--extract',
-      '--gzip',
-      '--same-permissions',
-      '--directory',
-      rootfs,
-      '--file',
-      join(out, 'image/blobs', layer.digest.replace(':', '/')),
-    ]);
+  image = await assembled(folder);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is in `folder`, by path: mode and content of files, target of links. */
-function treeOf(below: string): Map<string, { readonly mode: number; readonly sha256: string }> {
-  const found = new Map<string, { mode: number; sha256: string }>();
-  for (const entry of readdirSync(below, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) continue;
-    // A link or a device would be neither: the image has none.
-    expect({ path, file: entry.isFile() }).toEqual({ path, file: true });
-    const { mode, uid, gid } = statSync(path);
-    expect({ path, uid, gid }).toEqual({ path, uid: OWNER, gid: OWNER });
-    const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
-    found.set(relative(below, path), { mode: mode & 0o7777, sha256 });
-  }
-  return found;
-}
-
 const muster = (...args: string[]): { status: number | null; stderr: string; stdout: string } =>
-  spawnSync(process.execPath, [join(rootfs, 'app/dist/src/main.js'), ...args], {
+  spawnSync(process.execPath, [join(image.rootfs, 'app/dist/src/main.js'), ...args], {
     encoding: 'utf8',
     cwd: folder,
     env: { PATH: '' },
@@ -114,14 +46,15 @@ const muster = (...args: string[]): { status: number | null; stderr: string; std
 
 describe('the image', () => {
   let tree: ReturnType<typeof treeOf>;
+  let files: readonly string[];
   beforeAll(() => {
-    tree = treeOf(rootfs);
+    tree = treeOf(image.rootfs);
+    files = [...tree].filter(([, { sha256 }]) => sha256 !== undefined).map(([path]) => path);
   });
 
   test('has Node, which is npm’s own byte for byte, its libraries, and no other program', () => {
-    const program = readFileSync(join(ROOT, 'node_modules/node/bin/node'));
-    expect(tree.get('nodejs/bin/node')?.sha256).toBe(createHash('sha256').update(program).digest('hex'));
-    const outside = [...tree.keys()].filter((path) => !path.startsWith('app/'));
+    expect(tree.get('nodejs/bin/node')?.sha256).toBe(sha256Of(join(ROOT, 'node_modules/node/bin/node')));
+    const outside = files.filter((path) => !path.startsWith('app/'));
     const libraries = outside.filter((path) => /^lib(64)?\//.test(path)).map((path) => basename(path));
     expect(libraries).toEqual(expect.arrayContaining(['libatomic.so.1', 'libc.so.6', 'libstdc++.so.6']));
     expect(libraries.filter((name) => !/^(lib[\w+-]+|ld-linux-[\w-]+)\.so\.\d+$/.test(name))).toEqual([]);
@@ -135,31 +68,18 @@ describe('the image', () => {
       'etc/passwd',
       'nodejs/bin/node',
     ]);
-    expect(readFileSync(join(rootfs, 'etc/passwd'), 'utf8')).toContain(`:${config.User}:`);
+    expect(readFileSync(join(image.rootfs, 'etc/passwd'), 'utf8')).toContain(`:${image.config.User}:`);
   });
 
   test('is as large as docs/manifests.md says, and at most 190 MB', () => {
-    const [, table = ''] =
-      /<!-- sizes -->\n([^]*?)<!-- \/sizes -->/.exec(readFileSync(join(ROOT, 'docs/manifests.md'), 'utf8')) ??
-      [];
-    const documented = table
-      .trim()
-      .split('\n')
-      .slice(2)
-      .map((row) => Number(row.split('|').at(-2)));
-    const bytes = [0, 0, 0, 0];
-    for (const path of tree.keys()) {
-      const row = path.startsWith('nodejs/')
-        ? 0
-        : !path.startsWith('app/')
-          ? 1
-          : path.startsWith('app/node_modules/')
-            ? 2
-            : 3;
-      bytes[row] = (bytes[row] ?? 0) + statSync(join(rootfs, path)).size;
-    }
+    const documented = documentedSizes();
+    const parts = [/^nodejs\//, /^(?!nodejs|app)/, /^app\/node_modules\//, /^app\/(?!node_modules)/];
+    const sizeOf = (path: string): number => statSync(join(image.rootfs, path)).size;
+    const bytes = parts.map((part) =>
+      files.filter((path) => part.test(path)).reduce((sum, path) => sum + sizeOf(path), 0),
+    );
     const all = bytes.reduce((sum, one) => sum + one, 0);
-    const compressed = layers.reduce((sum, { size }) => sum + size, 0);
+    const compressed = image.layers.reduce((sum, { size }) => sum + size, 0);
     const measured = [...bytes, all, compressed].map((size) => size / 1e6);
     // Every commit changes the program a little; a megabyte more is news.
     const near = (at: number): boolean => Math.abs((measured[at] ?? NaN) - (documented[at] ?? NaN)) <= 1.5;
@@ -174,28 +94,13 @@ describe('the image', () => {
   test('lets nobody but root write, and has nothing that gives rights', () => {
     const modes = new Set([...tree.values()].map(({ mode }) => mode.toString(8)));
     expect([...modes].sort()).toEqual(['644', '755']);
-    expect(readdirSync(rootfs).sort()).toEqual(['app', 'etc', 'lib', 'lib64', 'nodejs', 'usr', 'var']);
+    expect(readdirSync(image.rootfs).sort()).toEqual(['app', 'etc', 'lib', 'lib64', 'nodejs', 'usr', 'var']);
   });
 
   test('has in /app what the Dockerfile puts there', () => {
-    const context = join(folder, 'context');
-    const [, build = ''] = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split(/^FROM /m);
-    for (const [, sources = '', to = ''] of build.matchAll(/^COPY ((?:\S+ )+)(\S+)$/gm))
-      for (const source of sources.trim().split(' '))
-        cpSync(join(ROOT, source), join(context, to, to === './' ? source : ''), { recursive: true });
-    // `npm ci` and `npm run build` are stood in for by what they made here.
-    symlinkSync(join(ROOT, 'node_modules'), join(context, 'node_modules'));
-    cpSync(join(dist, 'src'), join(context, 'dist/src'), { recursive: true });
-    const [, , ...rest] = [...build.matchAll(/^RUN (.*)$/gm)].map(([, command = '']) => command);
-    const [COMMIT, SOURCE_DATE_EPOCH] = STAMP;
-    for (const command of rest)
-      execFileSync('sh', ['-c', command.replace(/ \/image$/, ' ../docker')], {
-        cwd: context,
-        env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, COMMIT, SOURCE_DATE_EPOCH },
-      });
     const sums = (below: string): string[] =>
       [...treeOf(below)].map(([path, { sha256 }]) => `${sha256} ${path}`).sort();
-    expect(sums(join(folder, 'docker'))).toEqual(sums(join(rootfs, 'app')));
+    expect(sums(byDockerfile(folder, image.dist))).toEqual(sums(join(image.rootfs, 'app')));
   });
 
   test('has every module that the program may load, but the one for credential plugins', () => {
@@ -212,7 +117,7 @@ describe('the image', () => {
           await import(process.argv[1] + '/' + file).catch((error) => console.log(file, error.code, error.message));`;
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      ['--input-type=module', '--eval', script, join(rootfs, 'app/dist/src')],
+      ['--input-type=module', '--eval', script, join(image.rootfs, 'app/dist/src')],
       { encoding: 'utf8', cwd: folder },
     );
     expect(stderr).toBe('');
@@ -252,13 +157,18 @@ describe('the image', () => {
     try {
       const out = join(folder, 'again');
       if (inLength({ short: false, long: true }))
-        expect((await buildImage({ out, dist })).digest).toBe(digest);
+        expect((await buildImage({ out, dist: image.dist })).digest).toBe(image.digest);
       else {
         // The other layer is Node and takes most of the time: `npm run test:long` makes that twice too.
         const app = join(folder, 'app-layer');
-        copyApplication(ROOT, dist, join(app, 'app'));
-        await writeImage([app], { config, name: 'muster:again', seconds: SECONDS, out });
-        expect(layersOf(out)).toEqual(layers.slice(1));
+        copyApplication(ROOT, image.dist, join(app, 'app'));
+        await writeImage([app], {
+          config: image.config,
+          name: 'muster:again',
+          seconds: Number(STAMP[1]),
+          out,
+        });
+        expect(readImage(out).layers).toEqual(image.layers.slice(1));
       }
     } finally {
       process.umask(mask);
@@ -271,10 +181,10 @@ describe('the image', () => {
   (skopeo ? test : test.skip)(`is read by other tools${skopeo ? '' : ' (skopeo is not here)'}`, () => {
     const inspect = (...args: string[]): { Digest: string; Layers: string[]; Name: string } =>
       JSON.parse(execFileSync('skopeo', ['inspect', ...args], { encoding: 'utf8' })) as never;
-    const archive = join(folder, 'out/image.tar');
+    const archive = join(image.out, 'image.tar');
     expect(inspect(`oci-archive:${archive}`)).toMatchObject({
-      Digest: digest,
-      Layers: layers.map((layer) => layer.digest),
+      Digest: image.digest,
+      Layers: image.layers.map((layer) => layer.digest),
     });
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     const loaded = JSON.parse(
@@ -282,7 +192,7 @@ describe('the image', () => {
         encoding: 'utf8',
       }),
     ) as { config: RunConfig };
-    expect(loaded.config).toEqual(config);
+    expect(loaded.config).toEqual(image.config);
   });
 });
 
@@ -290,53 +200,20 @@ const unable = noContainers();
 (unable === undefined ? describe : describe.skip)(
   `under runc${unable === undefined ? '' : ` (${unable})`}`,
   () => {
-    let container: Container;
+    let container: Container | undefined;
     afterAll(() => {
-      container.remove();
+      container?.remove();
     });
 
     test('is ready, prepares a Pod over TLS without a right or a shell, and drains on SIGTERM', async () => {
-      const own = join(folder, 'config');
-      mkdirSync(own);
-      const address = '{ bindAddress: 127.0.0.1 }';
-      writeFileSync(
-        join(own, 'config.yaml'),
-        `apiVersion: operator.config.grove.io/v1alpha1
-kind: OperatorConfiguration
-logFormat: json
-server:
-  webhooks: { bindAddress: 127.0.0.1, drain: { seconds: 1, maxSeconds: 5 } }
-  healthProbes: ${address}
-  metrics: ${address}
-`,
-      );
-      const certificates = await developmentCertificates();
-      spawnSync('chown', ['-R', config.User, certificates]);
-      const ports = ['--port=0', '--health-port=0', '--metrics-port=0'];
-      container = runContainer({
-        folder,
-        rootfs,
-        config,
-        args: [
-          'serve',
-          '--no-controller',
-          '--config=/etc/muster/config/config.yaml',
-          '--cert-dir=/etc/muster/certs',
-          ...ports,
-        ],
-        mounts: { '/etc/muster/config': own, '/etc/muster/certs': certificates },
-      });
+      const running = serveInContainer(folder, image, await developmentCertificates());
+      container = running;
       const serving = (): { webhooks: number; health: number } | undefined => {
-        const line = container
-          .output()
-          .split('\n')
-          .find((one) => one.includes('"msg":"serving"') && one.endsWith('}'));
-        return line === undefined
-          ? undefined
-          : (JSON.parse(line) as { ports: never; webhooks: number; health: number });
+        const line = /^\{.*"msg":"serving"\}$/m.exec(running.output())?.[0];
+        return line === undefined ? undefined : (JSON.parse(line) as { webhooks: number; health: number });
       };
       await until('it serves', () => {
-        if (container.runc.exitCode !== null) throw new Error(`it ended: ${container.output()}`);
+        if (running.runc.exitCode !== null) throw new Error(`it ended: ${running.output()}`);
         return serving() !== undefined;
       });
       const { webhooks = 0, health = 0 } = serving() ?? {};
@@ -346,7 +223,7 @@ server:
       wire.destroy();
 
       const none = '0000000000000000';
-      expect(container.status()).toMatchObject({
+      expect(running.status()).toMatchObject({
         Uid: '65532\t65532\t65532\t65532',
         Gid: '65532\t65532\t65532\t65532',
         NSpid: expect.stringMatching(/\t1$/),
@@ -354,10 +231,10 @@ server:
         NoNewPrivs: '1',
         Seccomp: defaultSeccomp() === undefined ? '0' : '2',
       });
-      expect(container.mounts()).toMatch(/ \/ \/ ro[,\s]|rootfs \/ ro,/);
-      container.runc.kill('SIGTERM');
-      expect(await container.exited).toBe(0);
-      expect(container.output()).toMatch(/"msg":"drained"\}\n$/);
+      expect(running.mounts()).toMatch(/rootfs \/ ro[, ]/);
+      running.runc.kill('SIGTERM');
+      expect(await running.exited).toBe(0);
+      expect(running.output()).toMatch(/"msg":"drained"\}\n$/);
     });
   },
 );

@@ -1,0 +1,107 @@
+/** The image as `npm run image` writes it, unpacked as a runtime unpacks it, and what a test reads of it. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { buildImage } from '../../../release/image/build.ts';
+import type { RunConfig } from '../../../release/image/dockerfile.ts';
+
+export const ROOT = join(import.meta.dirname, '../../..');
+/** Commit and time that the build leaves in the image: a made one, so that the checkout's state does not matter. */
+export const STAMP = ['0123456789abcdef0123456789abcdef01234567', '1767225600'] as const;
+
+interface Descriptor {
+  readonly digest: string;
+  readonly size: number;
+}
+
+export interface Assembled {
+  readonly dist: string;
+  readonly out: string;
+  readonly rootfs: string;
+  readonly digest: string;
+  readonly layers: readonly Descriptor[];
+  readonly config: RunConfig;
+}
+
+/** Configuration and layers of the image in `out`, by the way that a runtime takes from the index. */
+export function readImage(out: string): Pick<Assembled, 'layers' | 'config'> {
+  const json = (file: string): unknown => JSON.parse(readFileSync(join(out, 'image', file), 'utf8'));
+  const blob = ({ digest }: Descriptor): unknown => json(join('blobs', digest.replace(':', '/')));
+  const index = json('index.json') as { manifests: [Descriptor] };
+  const manifest = blob(index.manifests[0]) as { config: Descriptor; layers: Descriptor[] };
+  return { layers: manifest.layers, config: (blob(manifest.config) as { config: RunConfig }).config };
+}
+
+export async function assembled(folder: string): Promise<Assembled> {
+  const [dist, out, rootfs] = ['dist', 'out', 'rootfs'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // Types are the business of `npm run typecheck`.
+  execFileSync(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist, '--noCheck'],
+    { cwd: ROOT },
+  );
+  writeFileSync(join(dist, 'BUILD'), `${STAMP.join(' ')}\n`);
+  process.env['SOURCE_DATE_EPOCH'] = STAMP[1];
+  const { digest } = await buildImage({ out, dist });
+  const image = readImage(out);
+  mkdirSync(rootfs);
+  for (const layer of image.layers) {
+    const file = join(out, 'image/blobs', layer.digest.replace(':', '/'));
+    execFileSync('tar', ['--extract', '--gzip', '--same-permissions', '--directory', rootfs, '--file', file]);
+  }
+  return { dist, out, rootfs, digest, ...image };
+}
+
+/** What is in `below`, by path: the mode, and a file's content. Throws for what is neither a file nor a folder. */
+export function treeOf(below: string): Map<string, { readonly mode: number; readonly sha256?: string }> {
+  const found = new Map<string, { mode: number; sha256?: string }>();
+  for (const entry of readdirSync(below, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const { mode, uid, gid } = statSync(path);
+    // Only root may give files away, so that they are the test's own where that is run by another.
+    if (uid !== process.getuid?.() || gid !== process.getgid?.())
+      throw new Error(`${path} is of ${uid}:${gid}`);
+    if (!entry.isDirectory() && !entry.isFile()) throw new Error(`${path} is neither a file nor a folder`);
+    const content = entry.isFile() && { sha256: sha256Of(path) };
+    found.set(relative(below, path), { mode: mode & 0o7777, ...content });
+  }
+  return found;
+}
+
+export const sha256Of = (file: string): string =>
+  createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/**
+ * The folder that the Dockerfile copies to /app: its copies and commands, carried out in `folder`, where `npm ci` and
+ * `npm run build` are stood in for by what they made here.
+ */
+export function byDockerfile(folder: string, dist: string): string {
+  const context = join(folder, 'context');
+  const [, build = ''] = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split(/^FROM /m);
+  for (const [, sources = '', to = ''] of build.matchAll(/^COPY ((?:\S+ )+)(\S+)$/gm))
+    for (const source of sources.trim().split(' '))
+      cpSync(join(ROOT, source), join(context, to, to === './' ? source : ''), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(context, 'node_modules'));
+  cpSync(join(dist, 'src'), join(context, 'dist/src'), { recursive: true });
+  const [COMMIT, SOURCE_DATE_EPOCH] = STAMP;
+  const [, , ...commands] = [...build.matchAll(/^RUN (.*)$/gm)].map(([, command = '']) => command);
+  for (const command of commands)
+    execFileSync('sh', ['-c', command.replace(/ \/image$/, ' ../docker')], {
+      cwd: context,
+      env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, COMMIT, SOURCE_DATE_EPOCH },
+    });
+  return join(folder, 'docker');
+}
+
+/** The megabytes in the table of docs/manifests.md. */
+export function documentedSizes(): readonly number[] {
+  const page = readFileSync(join(ROOT, 'docs/manifests.md'), 'utf8');
+  const [, table = ''] = /<!-- sizes -->\n([^]*?)<!-- \/sizes -->/.exec(page) ?? [];
+  const [, , ...rows] = table.trim().split('\n');
+  return rows.map((row) => Number(row.split('|').at(-2)));
+}
