@@ -18,6 +18,7 @@ import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { buildImage } from './image/build.ts';
 import { runtimePackages } from './image/runtime.ts';
+import { installYaml } from './install-yaml.ts';
 import { krewManifest } from './krew.ts';
 import { packChart, packPackage, packPlugin, stagePackage } from './package.ts';
 import { checksums, digestsOf, provenance, type Source } from './provenance.ts';
@@ -104,6 +105,7 @@ async function release(stage: string): Promise<void> {
     cpSync(archive, join(out, `muster-image-${version}-${process.platform}-${process.arch}.tar`));
   }
   put('crds.yaml', definitions());
+  put('install.yaml', installYaml({ image: `muster:${version}`, version }));
   put(
     'sbom.cdx.json',
     billOfMaterials(ROOT, {

@@ -10,7 +10,8 @@ const CHART = join(packageRoot() ?? '', 'charts', 'muster');
 
 /** Why no chart can be rendered here; undefined: it can. Asked once per test file. */
 const whyNot = await whyNoGoTool('helm');
-const program = whyNot === undefined ? await locateGoTool('helm', { build: false }) : 'helm';
+/** The program; only its name where there is none. */
+export const helmProgram = whyNot === undefined ? await locateGoTool('helm', { build: false }) : 'helm';
 
 /** `describe` for tests that need helm; where there is none, they are skipped and say so. */
 export function helmSuite(name: string, body: () => void): void {
@@ -26,7 +27,7 @@ export function helm(
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
     const given = [...args, CHART, '--values', '-'];
-    const child = execFile(program, given, { maxBuffer: 1 << 26 }, (error, out, err) =>
+    const child = execFile(helmProgram, given, { maxBuffer: 1 << 26 }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
     );
     child.stdin?.end(JSON.stringify(values));

@@ -71,8 +71,8 @@ async function ofKinds(where: Where, resources: readonly Resource[]): Promise<St
   return { writes: found.flatMap(({ writes }) => writes), stays: [] };
 }
 
-/** Secrets that cert-manager or a person makes, without Muster's labels. */
-const UNLABELLED_SECRETS: readonly string[] = ['muster-serving-cert', 'muster-ca'];
+/** Secrets that Muster, cert-manager or a person makes, without the labels of the installation. */
+const UNLABELLED_SECRETS: readonly string[] = ['muster-certificates', 'muster-serving-cert', 'muster-ca'];
 
 async function inNamespace(
   where: Where,

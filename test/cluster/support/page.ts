@@ -53,12 +53,17 @@ export type Shell = (commands: string, kubeconfig?: string) => Promise<Ran>;
 /**
  * A shell as a reader of the documentation has it: in a folder that looks like a checkout, with kubectl, and with
  * `muster`, which runs the program from its source.
+ * @param more programs and folders of the checkout that a page uses besides
  */
-export async function readersShell(plane: ControlPlane): Promise<Shell> {
+export async function readersShell(
+  plane: ControlPlane,
+  more: { readonly path?: readonly string[]; readonly folders?: readonly string[] } = {},
+): Promise<Shell> {
   const folder = join(plane.dir, 'checkout');
   const programs = join(plane.dir, 'programs');
   for (const made of [folder, programs]) await mkdir(made, { recursive: true });
-  for (const name of ['manifests', 'docs']) await symlink(join(ROOT, name), join(folder, name));
+  for (const name of ['manifests', 'docs', ...(more.folders ?? [])])
+    await symlink(join(ROOT, name), join(folder, name));
   await writeFile(
     join(programs, 'muster'),
     `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src', 'main.ts')}" "$@"\n`,
@@ -70,7 +75,7 @@ export async function readersShell(plane: ControlPlane): Promise<Shell> {
       const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
         cwd: folder,
         env: {
-          PATH: [programs, dirname(kubectl), process.env['PATH']].join(delimiter),
+          PATH: [programs, dirname(kubectl), ...(more.path ?? []), process.env['PATH']].join(delimiter),
           HOME: plane.dir,
           KUBECONFIG: kubeconfig,
         },
