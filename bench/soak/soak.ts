@@ -131,10 +131,14 @@ export async function soak(
 
     const done: Done[] = [];
     const events: Event[] = [];
+    const unfinished: string[] = [];
     for (const { at, kind } of scheduleOf(seed, seconds, options.counts)) {
       await delay(Math.max(0, (at - samples.at()) * 1000));
       const begun = performance.now();
-      const note = await disturb(kind, on);
+      const note = await disturb(kind, on).catch((error: unknown) => {
+        unfinished.push(`${kind} at ${at} s: ${error instanceof Error ? error.message : String(error)}`);
+        return 'it did not come to its end';
+      });
       const ended = performance.now();
       done.push({ kind, begun, ended });
       events.push({ kind, begun: tenth(samples.at(begun)), ended: tenth(samples.at(ended)), note });
@@ -181,6 +185,7 @@ export async function soak(
         ),
         goal('gangs stuck in the end', ledger.stuck()),
         goal('creations that failed and nothing excuses', samples.inexcusable(done)),
+        goal('disturbances that did not come to their end', unfinished),
       ],
       failures: samples.causes(done),
       ...samples.inBuckets(done),

@@ -33,7 +33,7 @@ clusterSuiteUnless(await notHere(), 'a short soak', () => {
     };
     const results = await soak(options, tools, 0, () => undefined);
     expect(missed(results)).toEqual([]);
-    expect(results.goals).toHaveLength(5);
+    expect(results.goals).toHaveLength(6);
     expect(results.gangs).toBeGreaterThan(10);
     expect(results.gangsReleased).toBe(results.gangs);
     expect(results.podsEnded).toBe(results.pods);
