@@ -59,14 +59,14 @@ export class Certificates {
 
   #newAuthority(): Promise<Authority> {
     this.#made += 1;
-    return issueAuthority({ commonName: `soak ${this.#made}`, now: new Date(), days: 2 });
+    return issueAuthority({ commonName: `soak ${this.#made}`, now: new Date(), days: 90 });
   }
 
   async #putLeaf(): Promise<string> {
     if (this.#authority === undefined) throw new Error('begin() comes first');
     const authority = this.#authority;
     const dnsNames = ['localhost', '127.0.0.1'];
-    const leaf = await issueServingCertificate({ authority, dnsNames, now: new Date(), days: 1 });
+    const leaf = await issueServingCertificate({ authority, dnsNames, now: new Date(), days: 60 });
     await this.secret.put({
       'tls.crt': leaf.certificate,
       'tls.key': leaf.key,

@@ -50,6 +50,7 @@ export async function soak(
   say: (line: string) => void,
 ): Promise<SoakResults> {
   const { seed, rate, nodes, seconds, other } = options;
+  const commit = commitName();
   const dir = await mkdtemp(join(tmpdir(), 'muster-soak-'));
   const watchdog = startWatchdog(options.logs === undefined ? dir : undefined);
   const logs = resolve(options.logs ?? dir);
@@ -163,7 +164,7 @@ export async function soak(
     const { gangs, pods } = load.created();
     return {
       date: new Date().toISOString(),
-      commit: commitName(),
+      commit,
       node: process.versions.node,
       kubernetes: plane.version,
       machine: machineName(),
