@@ -20,7 +20,7 @@ export interface SoakOptions {
 
 export const USAGE = `npm run soak -- [options]
 
-  --minutes N         how long gangs are created (30; a full schedule needs 17)
+  --minutes N         how long gangs are created (30; a full schedule needs 24)
   --rate N            Pods of gangs a second (50)
   --nodes N           nodes, whose kubelets are kwok (1000)
   --seed N            of the schedule and of the gangs' sizes (chosen and shown)

@@ -9,7 +9,7 @@ import type { Slot } from './balancer.ts';
 import { NOTICED_MS } from './failures.ts';
 
 /** Seconds: until the balancer sends nothing more, then until no connection is open. */
-const DRAIN = { seconds: 5, maxSeconds: 30 };
+const DRAIN = { seconds: 5, maxSeconds: 15 };
 
 const CONFIGURATION = JSON.stringify({
   apiVersion: 'operator.config.grove.io/v1alpha1',

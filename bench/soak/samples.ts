@@ -44,10 +44,10 @@ export class Samples {
 
   #look(): void {
     const { gangs, longestMs } = this.#ledger.waiting(performance.now());
-    // One that has just ended has no memory.
+    // One that has just ended, or is about to begin, has no memory.
     const memory = this.#pids().flatMap((pid) => {
       try {
-        return [Math.round(rssMiBOf(pid))];
+        return [Math.round(rssMiBOf(pid))].filter((mib) => mib > 0);
       } catch {
         return [];
       }

@@ -2,7 +2,7 @@ import { Random } from '../../test/support/random.ts';
 
 /** What a run does to Muster: how often in a full run, and how long one is expected to take (seconds). */
 export const DISTURBANCES = {
-  'rolling restart': { times: 10, seconds: 30 },
+  'rolling restart': { times: 10, seconds: 70 },
   'leaf rotation': { times: 10, seconds: 5 },
   'CA rotation': { times: 10, seconds: 12 },
   SIGKILL: { times: 2, seconds: 15 },
@@ -10,7 +10,7 @@ export const DISTURBANCES = {
   'balancer restart': { times: 2, seconds: 10 },
   'API server restart': { times: 2, seconds: 25 },
   overload: { times: 2, seconds: 75 },
-  'rollback and upgrade': { times: 1, seconds: 70 },
+  'rollback and upgrade': { times: 1, seconds: 150 },
 } as const;
 
 export type Kind = keyof typeof DISTURBANCES;
