@@ -34,6 +34,19 @@ const decisionsOf = (running: Running): Record<string, unknown>[] =>
     .filter(({ msg }) => msg === 'decided');
 
 describe('the log', () => {
+  test('begins with what serves: version, commit and its time', async () => {
+    const { lines } = await start();
+    const serving = lines.map((line) => JSON.parse(line) as object).filter((line) => 'webhooks' in line);
+    expect(serving).toEqual([
+      expect.objectContaining({
+        msg: 'serving',
+        version: '0.0.0-test',
+        commit: '0123abc',
+        commitDate: '2026-01-02T03:04:05Z',
+      }),
+    ]);
+  });
+
   test('one line per decision, with all that is needed to find the Pod again', async () => {
     const running = await start();
     await running.alive();

@@ -110,7 +110,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
       ...(parts.hpc && { hpc: parts.hpc }),
     },
     log,
-    build: { version: '0.0.0-test', commit: '0123abc' },
+    build: { version: '0.0.0-test', commit: '0123abc', date: '2026-01-02T03:04:05Z' },
     now: parts.now ?? (() => new Date()),
     ...(overrides && { overrides }),
     ...(endpoints && { endpoints }),
