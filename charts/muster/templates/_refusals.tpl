@@ -34,8 +34,8 @@
 {{- if not (or (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable)) -}}
 {{- fail "podDisruptionBudget.maxUnavailable: Forbidden: there is minAvailable already; take one of them" -}}
 {{- end -}}
-{{- if and (eq .Values.certificates.mode "certManager") .Values.certificates.caBundle -}}
-{{- fail "certificates.caBundle: Forbidden: cert-manager injects it; leave it out, or set certificates.mode to secret" -}}
+{{- if and (ne .Values.certificates.mode "secret") .Values.certificates.caBundle -}}
+{{- fail "certificates.caBundle: Forbidden: Muster or cert-manager writes it into the webhooks; leave it out, or set certificates.mode to secret" -}}
 {{- end -}}
 {{- if and .Values.monitoring.podMonitor.enabled .Values.monitoring.serviceMonitor.enabled -}}
 {{- fail "monitoring.serviceMonitor.enabled: Forbidden: every replica would be read twice; disable it or monitoring.podMonitor.enabled" -}}
