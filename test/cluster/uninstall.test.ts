@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/cli/version.ts';
 import { run } from '../../src/cli/run.ts';
+import { inLength } from '../support/length.ts';
 import { calledOnLoopback } from '../support/manifests.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 import type { KubeList, KubeObject } from './control-plane/client.ts';
-import { clusterSuite } from './control-plane/suite.ts';
+import { clusterSuiteUnless } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll } from './support/apply.ts';
 import { certManager } from './support/cert-manager.ts';
@@ -32,7 +33,10 @@ const CLEANUP = 'cleanup.muster.dev/example';
 const KINDS =
   'namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,mutatingadmissionpolicies,mutatingadmissionpolicybindings,validatingwebhookconfigurations,mutatingwebhookconfigurations';
 
-clusterSuite('muster uninstall', () => {
+// by-hand.test.ts and install.test.ts run the command in every `npm test`.
+const short = inLength({ short: 'it takes a minute: npm run test:long', long: undefined });
+
+clusterSuiteUnless(short, 'muster uninstall', () => {
   let on: OnMuster;
   let shell: Awaited<ReturnType<typeof readersShell>>;
 

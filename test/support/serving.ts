@@ -66,10 +66,10 @@ const configurationOf = ({ drain, settings }: ServingOptions): object => ({
   ...settings,
 });
 
-/** A CA and a certificate for loopback in `directory`. */
+/** A CA and a certificate for loopback, and for the Service, in `directory`. */
 export async function writeCertificates(directory: string, days = 1): Promise<void> {
   const issued = await issueDevelopmentCertificates({
-    dnsNames: ['localhost', '127.0.0.1'],
+    dnsNames: ['localhost', '127.0.0.1', 'muster.muster-system.svc'],
     days,
     now: new Date(),
   });
