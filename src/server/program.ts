@@ -8,10 +8,27 @@ import type { LogCounts } from '../telemetry/failure-lines.ts';
 import { reviewObserver, type Logger } from '../telemetry/log.ts';
 import { type Build, Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
-import { CertificateReloader } from '../tls/reload.ts';
+import { CertificateReloader, type ReloadResult, type ServingPair } from '../tls/reload.ts';
 import { WebhookServer, type WebhookServerOptions } from './webhook-server.ts';
 import type { WebhookEndpoint } from '../api/webhook-endpoint.ts';
 import { listenOn, metricsServer, probeServer, callSelf, type ReadinessCheck } from './probes.ts';
+
+/** Where the serving certificate comes from, and how it changes. */
+export interface CertificateSource {
+  /** @returns the first pair, once there is one */
+  start(): Promise<ServingPair>;
+  readonly current: ServingPair;
+  /** Why clients refuse the pair in service, or that there is none; undefined when all is well. */
+  notReady(): string | undefined;
+  stop(): Promise<void>;
+}
+
+/** What a source of certificates calls. */
+export interface CertificateEvents {
+  /** Puts a further pair into service. */
+  onSwap(pair: ServingPair): void;
+  onResult(result: ReloadResult): void;
+}
 
 export interface ProgramOptions {
   readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers' | 'logDecisionsPerSecond'>;
@@ -23,6 +40,8 @@ export interface ProgramOptions {
   readonly now: () => Date;
   /** The metrics to count in, where others count as well; absent: metrics of its own. */
   readonly metrics?: Metrics;
+  /** Makes the source of the certificate; absent: `server.webhooks.serverCertDir`. */
+  readonly certificates?: (events: CertificateEvents) => CertificateSource;
   /** Name that the certificate must be for; undefined: any. */
   readonly serverName?: string;
   /** Further conditions for this replica to receive reviews. */
@@ -39,7 +58,7 @@ export interface ServerProgram {
   readonly ports: { readonly webhooks: number; readonly health: number; readonly metrics: number };
   readonly metrics: Metrics;
   readonly server: WebhookServer;
-  readonly certificates: CertificateReloader;
+  readonly certificates: CertificateSource;
   /** Turns unready at once, answers all requests, and ends. */
   drain(): Promise<void>;
   /** Ends at once. */
@@ -65,8 +84,8 @@ function addressOf(bindAddress: string): string {
 }
 
 /**
- * Starts to serve. Nothing listens before the certificate is loaded and the backends are initialised, so every request that
- * gets through is answered.
+ * Starts to serve. The port of the webhooks is opened once the certificate is loaded and the backends are initialised, so every
+ * request that gets through is answered.
  * @throws MusterError TLS_*, BACKEND_INIT_FAILED, LISTEN_FAILED; nothing is left running then
  */
 export async function startProgram(options: ProgramOptions): Promise<ServerProgram> {
@@ -74,26 +93,60 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
   const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
   const { metrics = metricsOf(build) } = options;
   const tls = tlsChoicesOf(webhooks);
-  let server: WebhookServer | undefined;
-  const certificates = new CertificateReloader({
-    directory: webhooks.serverCertDir,
-    ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
-    ...(options.pollIntervalMs === undefined ? {} : { pollIntervalMs: options.pollIntervalMs }),
-    now: options.now,
+  let serving: { readonly server: WebhookServer; readonly port: number } | undefined;
+  const events: CertificateEvents = {
     onSwap: (pair) => {
-      server?.swap(pair);
+      serving?.server.swap(pair);
       metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
     },
     onResult: (result) => metrics.reloaded(result),
-    log,
-  });
+  };
+  const certificates: CertificateSource =
+    options.certificates?.(events) ??
+    new CertificateReloader({
+      directory: webhooks.serverCertDir,
+      ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
+      ...(options.pollIntervalMs === undefined ? {} : { pollIntervalMs: options.pollIntervalMs }),
+      now: options.now,
+      ...events,
+      log,
+    });
   const stopping: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const end of stopping.splice(0).reverse()) await end();
   };
   try {
-    const pair = await certificates.start();
     stopping.push(() => certificates.stop());
+    // Before the certificate: what it waits for is told by readiness.
+    const probes = probeServer([
+      {
+        name: 'not-draining',
+        check: () => (serving?.server.connections.draining === true ? 'this replica is ending' : undefined),
+      },
+      {
+        name: 'certificate',
+        check: () => certificates.notReady(),
+      },
+      {
+        name: 'tls-self-call',
+        check: () =>
+          serving === undefined
+            ? 'the port of the webhooks is not open yet'
+            : callSelf(serving.port, webhooks.bindAddress, {
+                fingerprint256: certificates.current.fingerprint256,
+                clientCertificate: tls.clientCa !== undefined,
+              }),
+      },
+      ...(options.checks ?? []),
+    ]);
+    stopping.push(() => probes.close());
+    const health = await listenOn(
+      probes,
+      addressOf(healthProbes.bindAddress),
+      healthProbes.port,
+      '--health-port',
+    );
+    const pair = await certificates.start();
     metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
 
     const webhookServer = new WebhookServer({
@@ -111,36 +164,12 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
       log,
       ...options.overrides,
     });
-    server = webhookServer;
     const webhooksPort = await webhookServer.listen();
     stopping.push(() => webhookServer.close());
+    serving = { server: webhookServer, port: webhooksPort };
+    // It may have changed while the port was opened.
+    if (certificates.current !== pair) webhookServer.swap(certificates.current);
 
-    const probes = probeServer([
-      {
-        name: 'not-draining',
-        check: () => (webhookServer.connections.draining ? 'this replica is ending' : undefined),
-      },
-      {
-        name: 'certificate',
-        check: () => (certificates.expired() ? 'the serving certificate has expired' : undefined),
-      },
-      {
-        name: 'tls-self-call',
-        check: () =>
-          callSelf(webhooksPort, webhooks.bindAddress, {
-            fingerprint256: certificates.current.fingerprint256,
-            clientCertificate: tls.clientCa !== undefined,
-          }),
-      },
-      ...(options.checks ?? []),
-    ]);
-    stopping.push(() => probes.close());
-    const health = await listenOn(
-      probes,
-      addressOf(healthProbes.bindAddress),
-      healthProbes.port,
-      '--health-port',
-    );
     const exposition = metricsServer(async () => {
       const { contentType, body } = await metrics.expose();
       return { contentType, body: body + ((await options.moreMetrics?.()) ?? '') };

@@ -59,7 +59,12 @@ export const admissionMetrics = {
   muster_tls_reload_total: {
     type: 'counter',
     labels: ['result'],
-    help: 'Looks at the certificate directory. result: unchanged, swapped, rejected (the last good pair is kept).',
+    help: 'Looks at the certificate directory, or at Secret and caBundles in the cluster. result: unchanged, swapped, rejected (the last good pair is kept).',
+  },
+  muster_tls_ca_bundle_covers_leaf: {
+    type: 'gauge',
+    labels: [],
+    help: '1 where the caBundle of every webhook trusts the certificate in service, else 0. Only with server.certificates.mode inCluster.',
   },
   muster_log_lines_total: {
     type: 'counter',

@@ -33,6 +33,7 @@ export class Metrics {
   readonly #logLines = counter('muster_log_lines_total', this.registry);
   readonly #logOmitted = counter('muster_log_omitted_total', this.registry);
   readonly #logDropped = counter('muster_log_dropped_bytes_total', this.registry);
+  #coversLeaf: ReturnType<typeof gauge> | undefined;
   readonly #collectors: (() => void)[] = [];
   readonly #durations = new DurationHistogram(
     'muster_admission_duration_seconds',
@@ -100,6 +101,12 @@ export class Metrics {
 
   httpFailure(code: number): void {
     this.#httpFailures.inc({ code: String(code) });
+  }
+
+  /** Not called where nobody reads the caBundles: there is no such metric then. */
+  coversLeaf(covers: boolean): void {
+    this.#coversLeaf ??= gauge('muster_tls_ca_bundle_covers_leaf', this.registry);
+    this.#coversLeaf.set(covers ? 1 : 0);
   }
 
   reloaded(result: string): void {

@@ -91,6 +91,11 @@ export class CertificateReloader {
     return this.#current === undefined || now > this.#current.notAfter;
   }
 
+  /** Why clients refuse the pair in service; undefined when they do not. */
+  notReady(): string | undefined {
+    return this.expired() ? 'the serving certificate has expired' : undefined;
+  }
+
   /** Checks the directory once more, after any check in progress. */
   check(): Promise<ReloadResult> {
     const look = this.#tail.then(() => this.#look());

@@ -40,6 +40,8 @@ export interface ServingOptions {
   readonly drain?: { readonly seconds: number; readonly maxSeconds: number };
   /** Runs the loop as well, on this cluster. Without it: admission only. */
   readonly kubeconfig?: string;
+  /** Further flags of `serve`. */
+  readonly flags?: readonly string[];
   /** Flags of Node, such as those of the image. */
   readonly node?: readonly string[];
   /** More of the configuration. */
@@ -95,6 +97,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     ...(options.kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', options.kubeconfig]),
     ...['--config', config, '--cert-dir', certificates],
     ...['--port', '0', '--health-port', '0', '--metrics-port', '0'],
+    ...(options.flags ?? []),
   ]);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const decisions: Record<string, unknown>[] = [];

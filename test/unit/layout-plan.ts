@@ -183,6 +183,7 @@ export const ROOMS: readonly Room[] = [
       'kube/client',
       'kube/loop',
       'telemetry',
+      'tls',
     ],
     ways: ['event'],
   },

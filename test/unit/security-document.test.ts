@@ -161,6 +161,11 @@ const token = [
   '`workloads` adds rights to read the workloads of other projects, and none to change them. The components for Karmada give the',
   'account rights in Karmada’s API server, where whoever has it decides where the workloads of the fleet run, and reads them',
   '([fleet.md](fleet.md#the-assigner)): no policy narrows what it writes into bindings.',
+  '',
+  '**`in-cluster-certificates` gives far more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and',
+  'may patch its two webhook configurations. RBAC cannot narrow that to `caBundle`, and no admission policy sees such objects: whoever',
+  'takes Muster or its token over can have every object of the cluster sent to himself and changed, which is the cluster. Files, by',
+  'cert-manager or by hand, give no such right ([why](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
 const remains = [

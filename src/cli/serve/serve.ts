@@ -14,6 +14,7 @@ import { verbConfiguration, type VerbConfiguration } from '../input/configured.t
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
 import { startFleetLoop, fleetEndpoints } from './fleet-loop.ts';
+import { keepCertificates } from './keep-certificates.ts';
 import {
   endTogether,
   initWithoutCluster,
@@ -107,6 +108,14 @@ async function serveWith(
   const metrics = metricsOf(build, counts);
   metrics.backends.enabled(policy.registry.enabled, policy.registry.default.name);
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
+  const serverName =
+    flags.serverName ??
+    (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
+  const keeper = await keepCertificates(flags, { configuration, serverName, metrics, log, io });
+  const orEnd = async (thrown: unknown): Promise<never> => {
+    await keeper?.stop();
+    throw thrown;
+  };
   const loop =
     loopMetrics &&
     (await startLoop(flags, {
@@ -117,18 +126,16 @@ async function serveWith(
       metrics,
       loopMetrics,
       io,
-    }));
+    }).catch(orEnd));
   const fleet =
-    loopMetrics && (await startFleetLoop(flags, { configuration, plugins, log, loopMetrics, io }));
+    loopMetrics &&
+    (await startFleetLoop(flags, { configuration, plugins, log, loopMetrics, io }).catch(orEnd));
   const endProbes =
     loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
   const endModules = (): void => {
     for (const { hosted } of [...policy.registry.hosted, ...preparations]) hosted.stop();
   };
   const forecasts = loop && (await startForecasts(configuration, flags, log));
-  const serverName =
-    flags.serverName ??
-    (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
   const program = await startProgram({
     configuration,
     policy: {
@@ -148,6 +155,7 @@ async function serveWith(
     build,
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(keeper && { certificates: (events) => keeper.announceTo(events) }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
     // The fleet's loop is not checked here: reviews are answered without it.
     checks: loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }],
