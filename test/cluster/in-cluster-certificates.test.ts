@@ -337,41 +337,6 @@ clusterSuite('certificates in the cluster', () => {
     for (const replica of replicas) expect(await metric(replica, 'muster_tls_ca_bundle_covers_leaf')).toBe(1);
   }, 420_000);
 
-  test('no admission policy can bound the right: one that denies everything lets the patch of a webhook through', async () => {
-    const metadata = { name: 'nothing-by-muster' };
-    const any = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
-    const kind = (name: string) => ({ apiVersion: 'admissionregistration.k8s.io/v1', kind: name, metadata });
-    await applyAll(plane.client, [
-      {
-        ...kind('ValidatingAdmissionPolicy'),
-        spec: {
-          matchConstraints: { resourceRules: [any] },
-          matchConditions: [{ name: 'muster', expression: `request.userInfo.username == '${MUSTER_USER}'` }],
-          validations: [{ expression: 'false' }],
-        },
-      },
-      {
-        ...kind('ValidatingAdmissionPolicyBinding'),
-        spec: { policyName: metadata.name, validationActions: ['Deny'] },
-      },
-    ] as KubernetesObject[]);
-    const as = { as: MUSTER_USER, ...DRY_RUN };
-    await until('it denies what it sees', async () => {
-      const { status } = await plane.client.request(
-        'PATCH',
-        SECRET,
-        { metadata: { labels: { x: 'y' } } },
-        as,
-      );
-      return status === 422;
-    });
-    for (const path of CONFIGURATIONS) {
-      const everything = [{ op: 'replace', path: '/webhooks/0/rules/0/resources', value: ['*/*'] }];
-      const { status, body } = await plane.client.request('PATCH', path, everything, as);
-      expect({ status, message: body.message }).toEqual({ status: 200, message: undefined });
-    }
-  }, 60_000);
-
   test('each right of the component was used', async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.close()));
     await untilEachIsUsed(plane, 'components/in-cluster-certificates');

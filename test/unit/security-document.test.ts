@@ -163,8 +163,8 @@ const token = [
   '([fleet.md](fleet.md#the-assigner)): no policy narrows what it writes into bindings.',
   '',
   '**`in-cluster-certificates` gives far more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and',
-  'may patch its two webhook configurations. RBAC cannot narrow that to `caBundle`, and no admission policy sees such objects: whoever',
-  'takes Muster or its token over can have every object of the cluster sent to himself and changed, which is the cluster. Files, by',
+  'may patch its two webhook configurations. RBAC cannot narrow that to `caBundle`: without a policy that does, whoever takes Muster or',
+  'its token over can have every object of the cluster sent to himself and changed, which is the cluster. Files, by',
   'cert-manager or by hand, give no such right ([why](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
