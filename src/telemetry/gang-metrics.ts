@@ -19,7 +19,7 @@ export const WAIT_REASONS = [
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
 /** All gangs at one moment; times in milliseconds, 0 where there is no such gang. */
-export interface GangNumbers {
+export interface GangCounts {
   readonly states: ReadonlyMap<GangStateName, number>;
   readonly waiting: ReadonlyMap<WaitReason, { readonly count: number; readonly oldestMs: number }>;
   readonly oldestUnscheduledMs: number;
@@ -33,7 +33,7 @@ export interface SchedulerNumbers {
   readonly lastBoundAt: number;
 }
 
-const NO_GANGS: GangNumbers = {
+const NO_GANGS: GangCounts = {
   states: new Map(),
   waiting: new Map(),
   oldestUnscheduledMs: 0,
@@ -43,7 +43,7 @@ const NO_GANGS: GangNumbers = {
 /** The metrics of gangs and schedulers, whose numbers are read at each scrape. */
 export class GangMetrics {
   /** Reads the gangs; none before a loop has begun. */
-  gangs: () => GangNumbers = () => NO_GANGS;
+  gangs: () => GangCounts = () => NO_GANGS;
   /** Reads the activity of the scheduler of each enabled backend. */
   schedulers: () => Iterable<readonly [backend: string, SchedulerNumbers]> = () => [];
   readonly #states;

@@ -5,7 +5,7 @@ import type { GangRecord } from '../../gang/records.ts';
 import type { ObjectChange } from '../../kube/loop/cache.ts';
 import {
   WAIT_REASONS,
-  type GangNumbers,
+  type GangCounts,
   type GangStateName,
   type WaitReason,
 } from '../../telemetry/gang-metrics.ts';
@@ -42,7 +42,7 @@ export class GangStates {
     else this.#waiting.delete(uid);
   }
 
-  numbers(): GangNumbers {
+  numbers(): GangCounts {
     const now = this.#now();
     const waiting = new Map<WaitReason, { count: number; oldestMs: number }>();
     let oldestUnscheduledMs = 0;

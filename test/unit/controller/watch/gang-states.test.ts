@@ -4,7 +4,7 @@ import { CONDITION_REASONS } from '../../../../src/gang/plan/conditions.ts';
 import { GangStates } from '../../../../src/controller/watch/gang-states.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
-import { WAIT_REASONS, type GangNumbers } from '../../../../src/telemetry/gang-metrics.ts';
+import { WAIT_REASONS, type GangCounts } from '../../../../src/telemetry/gang-metrics.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { observeExposition } from '../../../support/observed.ts';
 import { condition, gang, NOW } from '../../gang/plan/gang-states.ts';
@@ -41,7 +41,7 @@ function counting(standing: readonly string[] = []) {
   const remove = (name: string): void => {
     for (const change of store.forget('ml', name)) states.changed(change);
   };
-  return { put, remove, numbers: (): GangNumbers => states.numbers() };
+  return { put, remove, numbers: (): GangCounts => states.numbers() };
 }
 
 test.each<[string, Parameters<typeof gang>[0], object]>([
