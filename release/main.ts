@@ -19,6 +19,7 @@ import { parse } from 'yaml';
 import { buildImage } from './image/build.ts';
 import { runtimePackages } from './image/runtime.ts';
 import { installYaml } from './install-yaml.ts';
+import { installYaml } from './install-yaml.ts';
 import { krewManifest } from './krew.ts';
 import { packChart, packPackage, packPlugin, stagePackage } from './package.ts';
 import { checksums, digestsOf, provenance, type Source } from './provenance.ts';
@@ -39,6 +40,7 @@ const { values: flags } = parseArgs({
     url: { type: 'string' },
     repository: { type: 'string' },
     builder: { type: 'string' },
+    'image-name': { type: 'string' },
   },
   allowNegative: true,
 });
@@ -84,6 +86,7 @@ function definitions(): string {
 async function release(stage: string): Promise<void> {
   const text = notes();
   const out = resolve(flags.out);
+  const image = flags['image-name'] ?? `muster:${version}`;
   const seconds = Number(git('show', '-s', '--format=%ct'));
   const source: Source = {
     version,
@@ -101,10 +104,11 @@ async function release(stage: string): Promise<void> {
   const plugin = packPlugin(ROOT, stage, { out, seconds });
   packChart(ROOT, stage, { out, seconds });
   if (flags.image) {
-    const { archive } = await buildImage({ out: stage, dist: join(stage, 'dist') });
+    const { archive } = await buildImage({ out: stage, name: image, dist: join(stage, 'dist') });
     cpSync(archive, join(out, `muster-image-${version}-${process.platform}-${process.arch}.tar`));
   }
   put('crds.yaml', definitions());
+  put('install.yaml', installYaml({ image, version }));
   put('install.yaml', installYaml({ image: `muster:${version}`, version }));
   put(
     'sbom.cdx.json',

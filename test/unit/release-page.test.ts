@@ -60,7 +60,7 @@ test('every refusal and flag of npm run release is on the page, and every file t
     ([, code = '']) => code,
   );
   expect(codes.length).toBeGreaterThan(3);
-  const flags = [...main.matchAll(/^ {4}(\w+): \{ type:/gm)].map(([, flag = '']) => flag);
+  const flags = [...main.matchAll(/^ {4}'?([\w-]+)'?: \{ type:/gm)].map(([, flag = '']) => flag);
   expect(flags).toContain('snapshot');
   const files = [...main.matchAll(/\bput\('([^']+)'/g)].map(([, file = '']) => file);
   expect(files).toContain('SHA256SUMS');

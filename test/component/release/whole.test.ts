@@ -115,6 +115,7 @@ describe('npm run release', () => {
             'RELEASE_NOTES.md',
             'SHA256SUMS',
             'crds.yaml',
+            'install.yaml',
             'kubectl-muster.yaml',
             'provenance.json',
             'sbom.cdx.json',
