@@ -19,7 +19,6 @@ import { parse } from 'yaml';
 import { buildImage } from './image/build.ts';
 import { runtimePackages } from './image/runtime.ts';
 import { installYaml } from './install-yaml.ts';
-import { installYaml } from './install-yaml.ts';
 import { krewManifest } from './krew.ts';
 import { packChart, packPackage, packPlugin, stagePackage } from './package.ts';
 import { checksums, digestsOf, provenance, type Source } from './provenance.ts';
@@ -109,7 +108,6 @@ async function release(stage: string): Promise<void> {
   }
   put('crds.yaml', definitions());
   put('install.yaml', installYaml({ image, version }));
-  put('install.yaml', installYaml({ image: `muster:${version}`, version }));
   put(
     'sbom.cdx.json',
     billOfMaterials(ROOT, {

@@ -71,7 +71,7 @@ describe('the log', () => {
       { ...common, ...gang, operations: expect.any(Number) },
       { ...common, operations: 0, dryRun: true },
       { ...common, ...gang, user: 'bob', allowed: false, rules: ['GateMissing'], operations: 0 },
-      { ...common, ...gang, kind: 'PodGang', name: 'train', operations: 0 },
+      { ...common, ...gang, kind: 'PodGang', name: 'train', operations: 0, warnings: 1 },
     ]);
     expect(decisionsOf(running)[0]?.['operations']).toBeGreaterThan(0);
   });
