@@ -22,7 +22,7 @@ export const certificates = z
   .strictObject({
     mode: z
       .enum(['certManager', 'inCluster', 'secret'])
-      .default('certManager')
+      .default('inCluster')
       .describe(
         '`inCluster`: Muster makes and renews it itself. `certManager`: cert-manager 1.19 or later does. `secret`: it is in a Secret that you keep (docs/certificates.md).',
       ),

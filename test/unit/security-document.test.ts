@@ -165,7 +165,7 @@ const token = [
   '**`in-cluster-certificates` gives far more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and',
   'may patch its two webhook configurations. RBAC cannot narrow that to `caBundle`: without a policy that does, whoever takes Muster or',
   'its token over can have every object of the cluster sent to himself and changed, which is the cluster. Files, by',
-  'cert-manager or by hand, give no such right ([why](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
+  'cert-manager or by hand, give no such right ([why](adr/0048-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
 const remains = [

@@ -44,9 +44,8 @@ const on = { enabled: true };
 const ALL_BACKENDS = ['default-scheduler', 'kai-scheduler', 'volcano', 'coscheduling'];
 
 helmSuite('the chart, beside kustomize', () => {
-  test('with certificates in the cluster: overlays/in-cluster', async () => {
-    const values = { image, certificates: { mode: 'inCluster' } };
-    expect(comparable(await rendered(values))).toEqual(comparable(applied('in-cluster')));
+  test('with its own values: overlays/in-cluster', async () => {
+    expect(comparable(await rendered({ image }))).toEqual(comparable(applied('in-cluster')));
   });
 
   test('with cert-manager: overlays/cert-manager', async () => {
