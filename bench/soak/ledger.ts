@@ -35,12 +35,13 @@ export interface Early {
 export class Ledger {
   readonly #judging: Judging = startJudging();
   readonly #gangs = new Map<string, Account>();
+  /** Names of gangs that were taken away: a Pod of theirs may be written once more before it goes. */
+  readonly #gone = new Set<string>();
   readonly #bound: string[] = [];
   readonly #ungated: string[] = [];
   readonly #ended: (gang: string) => void;
   readonly releases: Release[] = [];
   released = 0;
-  finished = 0;
   podsEnded = 0;
 
   /** @param ended is called once all Pods of a gang have ended */
@@ -103,7 +104,7 @@ export class Ledger {
       const account = this.#gangs.get(name);
       if (account?.over !== true) return;
       this.#gangs.delete(name);
-      this.finished += 1;
+      this.#gone.add(name);
       return;
     }
     const account = this.#account(name);
@@ -114,6 +115,7 @@ export class Ledger {
   #takePod(name: string, pod: StoredPod | undefined, at: number, revision: number): void {
     const gang = pod?.metadata.labels?.['grove.io/podgang'];
     if (pod === undefined || gang === undefined || pod.metadata.deletionTimestamp !== undefined) return;
+    if (this.#gone.has(gang)) return;
     const account = this.#account(gang);
     account.there.add(name);
     const { needed = Infinity } = account;

@@ -25,6 +25,8 @@ export interface Load {
   readonly created: () => { readonly gangs: number; readonly pods: number };
   /** Pods that were due and have not been sent, since too many are in flight. */
   readonly behind: () => number;
+  /** When every creation of a gang was answered well: before that its owner must not take it away, or a retry makes it anew. */
+  settled(gang: string): Promise<unknown>;
   /** Begins no gang any more. @returns when every object that was begun is stored */
   stop(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function startLoad(given: {
   const random = new Random(seed);
   const started = performance.now();
   const flying = new Set<Promise<void>>();
+  const ofGang = new Map<string, Promise<void>[]>();
   let [running, gangs, pods, sent, left] = [true, 0, 0, 0, 0];
   let size = 0;
 
@@ -56,20 +59,24 @@ export function startLoad(given: {
       begun = performance.now();
     }
   };
-  const launch = (creating: Promise<void>): void => {
+  const launch = (gang: string, creating: Promise<void>): void => {
     const flight = creating.finally(() => flying.delete(flight));
     flying.add(flight);
+    ofGang.set(gang, [...(ofGang.get(gang) ?? []), flight]);
   };
   const next = (due: number): void => {
     if (left === 0) {
       gangs += 1;
       size = SMALLEST + random.below(LARGEST - SMALLEST + 1);
       left = size;
-      launch(create(GANGS, podGang(nameOf(gangs), size), due));
+      launch(nameOf(gangs), create(GANGS, podGang(nameOf(gangs), size), due));
     }
     const index = size - left;
     const pod = podOf(nameOf(gangs), index);
-    launch(create(PODS, pod, due).then(() => void (pods += 1)));
+    launch(
+      nameOf(gangs),
+      create(PODS, pod, due).then(() => void (pods += 1)),
+    );
     left -= 1;
     sent += 1;
   };
@@ -85,6 +92,10 @@ export function startLoad(given: {
   const done = run();
   return {
     created: () => ({ gangs, pods }),
+    settled: async (gang) => {
+      await Promise.all(ofGang.get(gang) ?? []);
+      ofGang.delete(gang);
+    },
     behind: () => Math.max(0, due() - sent),
     stop: async () => {
       running = false;

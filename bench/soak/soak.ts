@@ -101,7 +101,7 @@ export async function soak(
     ends.push(() => fleet.stop(0));
 
     const owner = await clientOf(32);
-    const ledger = new Ledger((gang) => void remove(owner, gang));
+    const ledger = new Ledger((gang) => void load.settled(gang).then(() => remove(owner, gang)));
     const following = new AbortController();
     const history = await followHistory(
       plane.etcdUrl,

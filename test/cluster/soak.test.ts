@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
 import { locateHaproxy, NO_HAPROXY } from '../../bench/soak/balancer.ts';
-import { missed } from '../../bench/soak/results.ts';
 import type { Kind } from '../../bench/soak/schedule.ts';
 import { soak } from '../../bench/soak/soak.ts';
 import { inLength } from '../support/length.ts';
@@ -32,7 +31,7 @@ clusterSuiteUnless(await notHere(), 'a short soak', () => {
       kwok: await locateGoTool('kwok', { build: false }),
     };
     const results = await soak(options, tools, 0, () => undefined);
-    expect(missed(results)).toEqual([]);
+    expect(results.goals.filter(({ found }) => found > 0)).toEqual([]);
     expect(results.goals).toHaveLength(6);
     expect(results.gangs).toBeGreaterThan(10);
     expect(results.gangsReleased).toBe(results.gangs);

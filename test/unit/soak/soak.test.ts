@@ -137,6 +137,8 @@ describe('the record of a gang', () => {
     for (const name of ['a-0', 'a-1']) ledger.take(pod(name, { node: 'n', phase: 'Succeeded' }), 900);
     expect(ended).toEqual(['a']);
     ledger.take({ kind: 'gang', name: 'a', revision: 9, object: undefined }, 1_000);
+    // A Pod that is written once more before it goes makes no gang of it.
+    ledger.take(pod('a-0', { node: 'n', phase: 'Succeeded' }), 1_100);
     expect(ledger.stuck()).toEqual([]);
     expect(ledger.early()).toEqual({ ungated: [], bound: [], other: [] });
   });
