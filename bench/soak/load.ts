@@ -164,9 +164,9 @@ const podOf = (gang: string, index: number): object =>
     { 'grove.io/podgang': gang, 'grove.io/podclique': index === 0 ? 'leader' : 'worker' },
   );
 
-/** Takes away a gang that has ended, as its owner does. */
-export async function remove(client: Client, gang: string): Promise<void> {
-  for (;;) {
+/** Takes away a gang that has ended, as its owner does; tries again until `signal` aborts. */
+export async function remove(client: Client, gang: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     try {
       const object = await client.request('DELETE', `${GANGS}/${gang}`);
       const pods = await client.request('DELETE', PODS, undefined, {

@@ -101,8 +101,10 @@ export async function soak(
     ends.push(() => fleet.stop(0));
 
     const owner = await clientOf(32);
-    const ledger = new Ledger((gang) => void load.settled(gang).then(() => remove(owner, gang)));
     const following = new AbortController();
+    const ledger = new Ledger(
+      (gang) => void load.settled(gang).then(() => remove(owner, gang, following.signal)),
+    );
     const history = await followHistory(
       plane.etcdUrl,
       NAMESPACE,
