@@ -145,7 +145,9 @@ clusterSuite('certificates in the cluster', () => {
     plane = await startControlPlane({ auditPolicy: 'Metadata' });
     const overlay = join(packageRoot() ?? '', 'manifests/overlays/in-cluster');
     const all = kustomized(overlay) as unknown as KubernetesObject[];
-    own = all.filter(({ metadata: { name } }) => /^muster-(certificates|account-gang-objects)$/.test(name));
+    own = all.filter(({ metadata: { name } }) =>
+      /^muster-(certificates|account-(gang-objects|webhooks))$/.test(name),
+    );
     const webhooks = all.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
     const definitions = await manifestsIn('crds');
     await applyAll(plane.client, [
@@ -336,6 +338,38 @@ clusterSuite('certificates in the cluster', () => {
     expect(Math.min(...swaps)).toBeGreaterThan(LEAVES / 2);
     for (const replica of replicas) expect(await metric(replica, 'muster_tls_ca_bundle_covers_leaf')).toBe(1);
   }, 420_000);
+
+  test('of a webhook configuration the account changes caBundle alone', async () => {
+    const as = { as: MUSTER_USER, ...DRY_RUN };
+    const refused = {
+      status: 403,
+      message: expect.stringContaining(
+        "webhooks: Forbidden: of a webhook configuration Muster's account changes caBundle alone; change the rest as somebody else [AccountBounds]",
+      ),
+    };
+    for (const path of CONFIGURATIONS) {
+      const patch = (change: object) => plane.client.request('PATCH', path, change, as);
+      const replace = (field: string, value: unknown) => [
+        { op: 'replace', path: `/webhooks/0/${field}`, value },
+      ];
+      await until(
+        'the policy is in force',
+        async () => (await patch(replace('failurePolicy', 'Ignore'))).status === 403,
+      );
+      expect((await patch(replace('clientConfig/caBundle', ''))).status).toBe(200);
+      for (const change of [
+        replace('rules/0/resources', ['*/*']),
+        replace('failurePolicy', 'Ignore'),
+        replace('clientConfig/url', 'https://127.0.0.1:1/'),
+        [{ op: 'remove', path: '/webhooks/0' }],
+        [{ op: 'add', path: '/webhooks/0/namespaceSelector/matchLabels', value: { x: 'y' } }],
+        { metadata: { labels: { x: 'y' } } },
+      ]) {
+        const { status, body } = await patch(change);
+        expect({ status, message: body.message }).toEqual(refused);
+      }
+    }
+  }, 60_000);
 
   test('each right of the component was used', async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.close()));

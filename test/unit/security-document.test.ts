@@ -162,10 +162,10 @@ const token = [
   'account rights in Karmada’s API server, where whoever has it decides where the workloads of the fleet run, and reads them',
   '([fleet.md](fleet.md#the-assigner)): no policy narrows what it writes into bindings.',
   '',
-  '**`in-cluster-certificates` gives far more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and',
-  'may patch its two webhook configurations. RBAC cannot narrow that to `caBundle`: without a policy that does, whoever takes Muster or',
-  'its token over can have every object of the cluster sent to himself and changed, which is the cluster. Files, by',
-  'cert-manager or by hand, give no such right ([why](adr/0048-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
+  '**`in-cluster-certificates` gives more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and writes',
+  '`caBundle`s. The policy `muster-account-webhooks` of that component holds it to these: a stolen token can have every gang refused, and',
+  'answer for Muster where it can also take its address; without the policy it could have every object of the cluster sent to the thief.',
+  'Files, by cert-manager or by hand, give no such right ([why](adr/0048-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
 const remains = [
