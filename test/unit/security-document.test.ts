@@ -165,7 +165,7 @@ const token = [
   '**`in-cluster-certificates` gives more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and writes',
   '`caBundle`s. The policy `muster-account-webhooks` of that component holds it to these: a stolen token can have every gang refused, and',
   'answer for Muster where it can also take its address; without the policy it could have every object of the cluster sent to the thief.',
-  'Files, by cert-manager or by hand, give no such right ([why](adr/0048-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
+  'Files, by cert-manager or by hand, give no such right ([why](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
 const remains = [
