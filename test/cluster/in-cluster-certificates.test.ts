@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../src/api/names.ts';
 import { kustomized } from '../../src/cli/doctor/installed/kustomize.ts';
 import { packageRoot } from '../../src/cli/version.ts';
-import { CertificateKeeper } from '../../src/controller/certificates/certificate-keeper.ts';
+import { CertificateRotator } from '../../src/controller/certificates/certificate-rotator.ts';
 import { systemClock, type Clock } from '../../src/kube/client/clock.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
@@ -53,7 +53,7 @@ clusterSuite('certificates in the cluster', () => {
   let service: LoopbackService;
   let own: KubernetesObject[];
   const replicas: Serving[] = [];
-  const keepers: CertificateKeeper[] = [];
+  const rotators: CertificateRotator[] = [];
 
   const secret = () => plane.client.ok<Secret>('GET', SECRET);
   const configurations = () =>
@@ -87,7 +87,7 @@ clusterSuite('certificates in the cluster', () => {
   const clientOf = async (user = MUSTER_USER): Promise<KubeClient> =>
     createKubeClient(await findConnection({ kubeconfig: await plane.kubeconfigFor(user) }));
   const keep = (client: KubeClient, given: { settleMs?: number; clock?: Clock; name?: string } = {}) => {
-    const keeper = new CertificateKeeper({
+    const rotator = new CertificateRotator({
       client,
       secret: { namespace: MUSTER_NAMESPACE, name: given.name ?? 'muster-certificates' },
       serverName: '127.0.0.1',
@@ -100,12 +100,12 @@ clusterSuite('certificates in the cluster', () => {
       covers: () => undefined,
       ...(given.clock && { clock: given.clock }),
     });
-    keepers.push(keeper);
-    return keeper.run();
+    rotators.push(rotator);
+    return rotator.run();
   };
-  const untilTold = (keeper: CertificateKeeper, problem: string) =>
+  const untilTold = (rotator: CertificateRotator, problem: string) =>
     until('it says what is wrong', () => {
-      const told = keeper.notReady() ?? '';
+      const told = rotator.notReady() ?? '';
       if (!told.includes(problem)) throw new Error(`it says: ${told}`);
       return true;
     });
@@ -165,7 +165,7 @@ clusterSuite('certificates in the cluster', () => {
   }, 600_000);
 
   afterEach(async () => {
-    await Promise.all(keepers.splice(0).map((keeper) => keeper.stop()));
+    await Promise.all(rotators.splice(0).map((rotator) => rotator.stop()));
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.close()));
@@ -185,7 +185,7 @@ clusterSuite('certificates in the cluster', () => {
         jsonPatch: (...given) => (left-- > 0 ? client.jsonPatch(...given) : never),
       };
       // It cannot be stopped: it waits for an answer that does not come, as a process that is gone.
-      const gone = new CertificateKeeper({
+      const gone = new CertificateRotator({
         ...{
           client: { ...client, ...dying },
           secret: { namespace: MUSTER_NAMESPACE, name: 'muster-certificates' },

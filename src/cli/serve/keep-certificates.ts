@@ -1,6 +1,6 @@
 import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { CertificateKeeper } from '../../controller/certificates/certificate-keeper.ts';
+import type { CertificateRotator } from '../../controller/certificates/certificate-rotator.ts';
 import { MusterError } from '../../errors.ts';
 import { parseGoDuration } from '../../k8s/time.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -23,7 +23,7 @@ export async function keepCertificates(
     readonly log: Logger;
     readonly io: CliIo;
   },
-): Promise<CertificateKeeper | undefined> {
+): Promise<CertificateRotator | undefined> {
   const { configuration, serverName, metrics, log, io } = given;
   const { mode, secretName, leaf, ca } = configuration.server.certificates;
   if (mode === 'files') return undefined;
@@ -36,9 +36,9 @@ export async function keepCertificates(
   }
   const { findConnection } = await import('../../kube/client/find-connection.ts');
   const { createKubeClient } = await import('../../kube/client/http-client.ts');
-  const { CertificateKeeper: Keeper } = await import('../../controller/certificates/certificate-keeper.ts');
+  const { CertificateRotator: Rotator } = await import('../../controller/certificates/certificate-rotator.ts');
   const { kubeconfig, context } = cluster;
-  return new Keeper({
+  return new Rotator({
     client: createKubeClient(await findConnection({ kubeconfig, context, env: io.env })),
     secret: { namespace: io.env['POD_NAMESPACE'] ?? MUSTER_NAMESPACE, name: secretName },
     serverName,

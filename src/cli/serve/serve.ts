@@ -111,9 +111,9 @@ async function serveWith(
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
-  const keeper = await keepCertificates(flags, { configuration, serverName, metrics, log, io });
+  const rotator = await keepCertificates(flags, { configuration, serverName, metrics, log, io });
   const orEnd = async (thrown: unknown): Promise<never> => {
-    await keeper?.stop();
+    await rotator?.stop();
     throw thrown;
   };
   const loop =
@@ -155,7 +155,7 @@ async function serveWith(
     build,
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
-    ...(keeper && { certificates: (events) => keeper.announceTo(events) }),
+    ...(rotator && { certificates: (events) => rotator.announceTo(events) }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
     // The fleet's loop is not checked here: reviews are answered without it.
     checks: loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }],

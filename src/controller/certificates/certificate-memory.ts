@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/client/clock.ts';
-import type { Situation } from '../../tls/in-cluster/next-step.ts';
-import { isTrustedEverywhere, type CertificateTimes, type Clocks } from '../../tls/in-cluster/state.ts';
+import type { CertificateState } from '../../tls/in-cluster/next-step.ts';
+import { isTrustedEverywhere, type CertificateTimes, type CertificateClocks } from '../../tls/in-cluster/state.ts';
 import type { Reading } from './certificate-store.ts';
 
 /** What a replica remembers between two readings: since when it has seen a certificate, and the API server's clock. */
@@ -32,13 +32,13 @@ export class CertificateMemory {
   }
 
   /** The API server's clock, kept running by this machine's while nobody tells it. */
-  clocks(): Clocks {
+  clocks(): CertificateClocks {
     const own = this.#clock.date().getTime();
     const now = this.#serverAhead === undefined ? own : this.#clock.now() + this.#serverAhead;
     return { now, earliest: Math.min(now, own) };
   }
 
-  situation({ stored, served }: Reading, failed: ReadonlySet<string>, times: CertificateTimes): Situation {
+  situation({ stored, served }: Reading, failed: ReadonlySet<string>, times: CertificateTimes): CertificateState {
     const since = (at: ReadonlyMap<string, number>) => (id: string) =>
       this.#clock.now() - (at.get(id) ?? this.#clock.now());
     const memory = {

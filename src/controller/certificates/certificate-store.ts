@@ -12,7 +12,7 @@ import {
   SECRET_KEYS,
   type ReadStored,
   type ServedCertificates,
-  type Slot,
+  type SecretSlot,
 } from '../../tls/in-cluster/read-stored.ts';
 import type { Issued } from '../../tls/issue.ts';
 
@@ -111,9 +111,9 @@ export class CertificateStore {
   }
 
   /** Writes slots of the Secret; an undefined one is emptied. @throws an ApiError 409 where the Secret was changed meanwhile */
-  async keep(reading: Reading, slots: Readonly<Partial<Record<Slot, Issued | undefined>>>): Promise<void> {
+  async keep(reading: Reading, slots: Readonly<Partial<Record<SecretSlot, Issued | undefined>>>): Promise<void> {
     const data = Object.fromEntries(
-      (Object.keys(slots) as Slot[]).flatMap((slot) => {
+      (Object.keys(slots) as SecretSlot[]).flatMap((slot) => {
         const { certificate, key } = SECRET_KEYS[slot];
         const issued = slots[slot];
         return [

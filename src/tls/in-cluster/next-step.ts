@@ -5,7 +5,7 @@ import {
   isSurelyExpired,
   isTrustedEverywhere,
   type CertificateTimes,
-  type Clocks,
+  type CertificateClocks,
   type ReplicaMemory,
   type SignedLeaf,
   type Stored,
@@ -14,7 +14,7 @@ import {
 } from './state.ts';
 
 /** One write. It is conditional on the version that was read, so of two replicas one writes and the other reads again. */
-export type Step =
+export type CertificateWrite =
   /** Makes a CA and stores it in the Secret; as `next` it signs nothing before every caBundle has it. */
   | { readonly do: 'make-ca'; readonly as: 'current' | 'next'; readonly why: string }
   /** Writes the caBundles of one configuration: of each webhook, in its order, the certificates. */
@@ -27,10 +27,10 @@ export type Step =
   /** Signs a leaf and stores it; `next` becomes `current` by the same write. */
   | { readonly do: 'sign'; readonly by: 'current' | 'next'; readonly until: number; readonly why: string };
 
-export interface Situation {
+export interface CertificateState {
   readonly stored: Stored;
   readonly memory: ReplicaMemory;
-  readonly clocks: Clocks;
+  readonly clocks: CertificateClocks;
   readonly times: CertificateTimes;
 }
 
@@ -49,7 +49,7 @@ const QUIET_MS = 60_000;
  * 4. Well before the end of the CA the next one is made, and goes through 2 and 3.
  * 5. CAs that have expired by every clock are taken out.
  */
-export function nextStep(situation: Situation): Step | undefined {
+export function nextStep(situation: CertificateState): CertificateWrite | undefined {
   const { stored } = situation;
   return (
     (stored.secret && missingCa(situation)) ??
@@ -61,14 +61,14 @@ export function nextStep(situation: Situation): Step | undefined {
 }
 
 /** The CA of a slot, where a leaf of it would be accepted now. */
-const usable = (ca: TrustedCa | undefined, { clocks }: Situation): TrustedCa | undefined =>
+const usable = (ca: TrustedCa | undefined, { clocks }: CertificateState): TrustedCa | undefined =>
   ca !== undefined && isInDate(ca, clocks.now) ? ca : undefined;
 
 /** Whether a certificate that is not valid yet has had its time: the clock by which it was made was wrong. */
-const isStuck = (ca: TrustedCa | SignedLeaf, { clocks, memory }: Situation): boolean =>
+const isStuck = (ca: TrustedCa | SignedLeaf, { clocks, memory }: CertificateState): boolean =>
   clocks.now < ca.notBefore && memory.seenForMs(ca.id) >= QUIET_MS;
 
-function missingCa(situation: Situation): Step | undefined {
+function missingCa(situation: CertificateState): CertificateWrite | undefined {
   const { current, next } = situation.stored.secret ?? {};
   if (usable(current, situation) !== undefined || usable(next, situation) !== undefined) return undefined;
   if (current === undefined) return { do: 'make-ca', as: 'current', why: 'the Secret has no usable CA' };
@@ -79,7 +79,7 @@ function missingCa(situation: Situation): Step | undefined {
     : undefined;
 }
 
-function renewedCa(situation: Situation): Step | undefined {
+function renewedCa(situation: CertificateState): CertificateWrite | undefined {
   const { stored, clocks, times } = situation;
   const { durationMs, renewBeforeMs } = times.ca;
   const current = usable(stored.secret?.current, situation);
@@ -94,14 +94,14 @@ function renewedCa(situation: Situation): Step | undefined {
 }
 
 /** CAs that every webhook has to trust: those of the Secret, and those of the leaf in service. */
-function wantedCas({ stored, memory, clocks }: Situation): readonly TrustedCa[] {
+function wantedCas({ stored, memory, clocks }: CertificateState): readonly TrustedCa[] {
   const { current, next } = stored.secret ?? {};
   const all = [current, next, ...(memory.served?.cas ?? [])].filter((ca) => ca !== undefined);
   const unique = new Map(all.map((ca) => [ca.id, ca]));
   return [...unique.values()].filter(({ notAfter }) => clocks.now <= notAfter);
 }
 
-function trust(situation: Situation, change: 'add' | 'remove'): Step | undefined {
+function trust(situation: CertificateState, change: 'add' | 'remove'): CertificateWrite | undefined {
   const wanted = wantedCas(situation);
   for (const configuration of situation.stored.configurations) {
     if (configuration.injector !== undefined || situation.memory.failed.has(configuration.name)) continue;
@@ -124,14 +124,14 @@ const holds = (trusts: readonly TrustedCa[], { id }: TrustedCa): boolean => trus
 const bundlesOf = (
   { webhooks }: StoredConfiguration,
   wanted: readonly TrustedCa[],
-  { clocks }: Situation,
+  { clocks }: CertificateState,
 ): readonly (readonly TrustedCa[])[] =>
   webhooks.map(({ trusts }) => [
     ...trusts.filter((ca) => !isSurelyExpired(ca, clocks)),
     ...wanted.filter((ca) => !holds(trusts, ca)),
   ]);
 
-function sign(situation: Situation): Step | undefined {
+function sign(situation: CertificateState): CertificateWrite | undefined {
   const { stored, memory, clocks, times } = situation;
   const { secret } = stored;
   if (secret === undefined) return undefined;
@@ -152,7 +152,7 @@ function sign(situation: Situation): Step | undefined {
 }
 
 /** Why the leaf has to be replaced by one that is valid until then; undefined: it need not. */
-function reasonToSign(leaf: SignedLeaf | undefined, until: number, situation: Situation): string | undefined {
+function reasonToSign(leaf: SignedLeaf | undefined, until: number, situation: CertificateState): string | undefined {
   const { stored, clocks, times } = situation;
   const { durationMs, renewBeforeMs } = times.leaf;
   if (leaf === undefined) return 'the Secret has no usable leaf';
@@ -170,7 +170,7 @@ function reasonToSign(leaf: SignedLeaf | undefined, until: number, situation: Si
  * Whether the leaf of the Secret replaces the one in service: it is good, and either the one in service is not, or API
  * servers have had the time to read its CA.
  */
-export function isToBeServed({ stored, memory, clocks, times }: Situation): boolean {
+export function isToBeServed({ stored, memory, clocks, times }: CertificateState): boolean {
   const leaf = stored.secret?.leaf;
   if (leaf === undefined || !isGood(leaf, stored, clocks)) return false;
   const served = memory.served?.leaf;
@@ -179,7 +179,7 @@ export function isToBeServed({ stored, memory, clocks, times }: Situation): bool
 }
 
 /** How long (ms) until the next step may be due, where none is due now and nobody changes what is stored. */
-export function dueInMs({ stored, memory, clocks, times }: Situation, atMost: number): number {
+export function nextCheckMs({ stored, memory, clocks, times }: CertificateState, atMost: number): number {
   const { current, next, leaf } = stored.secret ?? {};
   const cas = [current, next].filter((ca) => ca !== undefined);
   const ends = [...cas, leaf, memory.served?.leaf].flatMap((one) =>

@@ -19,13 +19,13 @@ export const SECRET_KEYS = {
   next: { certificate: 'next-ca.crt', key: 'next-ca.key' },
   leaf: { certificate: 'tls.crt', key: 'tls.key' },
 } as const;
-export type Slot = keyof typeof SECRET_KEYS;
+export type SecretSlot = keyof typeof SECRET_KEYS;
 
 /** Everything that was read, with the keys, which the state machine does not need. */
 export interface ReadStored {
   readonly stored: Stored;
   /** PEM of the slots whose certificate and key belong together. */
-  readonly issued: Readonly<Record<Slot, Issued | undefined>>;
+  readonly issued: Readonly<Record<SecretSlot, Issued | undefined>>;
   /** Slots that hold something else, each with what. */
   readonly damaged: readonly string[];
   /** The leaf in service, by what is stored now. */
@@ -60,8 +60,8 @@ export function readStored(
   { serverName, served }: { readonly serverName: string; readonly served: ServedCertificates | undefined },
 ): ReadStored {
   const slots = Object.fromEntries(
-    Object.keys(SECRET_KEYS).map((slot) => [slot, secret && readSlot(secret, slot as Slot)]),
-  ) as Record<Slot, ReadSlot | undefined>;
+    Object.keys(SECRET_KEYS).map((slot) => [slot, secret && readSlot(secret, slot as SecretSlot)]),
+  ) as Record<SecretSlot, ReadSlot | undefined>;
   const known = new Map(served?.cas.map((ca) => [ca.fingerprint256, ca]));
   for (const slot of ['current', 'next'] as const) {
     const { certificate } = slots[slot] ?? {};
@@ -95,7 +95,7 @@ interface ReadSlot {
   readonly damage?: string;
 }
 
-function readSlot(secret: JsonObject, slot: Slot): ReadSlot {
+function readSlot(secret: JsonObject, slot: SecretSlot): ReadSlot {
   const names = SECRET_KEYS[slot];
   const data = ownObject(secret, 'data');
   const text = (name: string): string =>

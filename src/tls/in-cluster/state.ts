@@ -79,7 +79,7 @@ export interface CertificateTimes {
 }
 
 /** Two clocks that need not agree. */
-export interface Clocks {
+export interface CertificateClocks {
   /** The API server's clock, by which it accepts or refuses a certificate. */
   readonly now: number;
   /** The earlier one of the API server's clock and this machine's: what both call past is past. */
@@ -93,7 +93,7 @@ export const isInDate = ({ notBefore, notAfter }: CertificateFacts, now: number)
 const GRACE_MS = 24 * 60 * 60 * 1000;
 
 /** Whether a CA has expired by every clock, with a day of grace, or a tenth of its life where that is shorter. */
-export const isSurelyExpired = ({ notBefore, notAfter }: CertificateFacts, { earliest }: Clocks): boolean =>
+export const isSurelyExpired = ({ notBefore, notAfter }: CertificateFacts, { earliest }: CertificateClocks): boolean =>
   earliest > notAfter + Math.min(GRACE_MS, (notAfter - notBefore) / 10);
 
 /** Whether every webhook trusts the CA. Without a webhook nobody does. */
@@ -103,7 +103,7 @@ export function isTrustedEverywhere(id: string, { configurations }: Stored): boo
 }
 
 /** Whether an API server accepts the leaf now: every webhook trusts a CA that signed it. */
-export function isCovered(leaf: SignedLeaf, stored: Stored, { now }: Clocks): boolean {
+export function isCovered(leaf: SignedLeaf, stored: Stored, { now }: CertificateClocks): boolean {
   const webhooks = stored.configurations.flatMap((configuration) => configuration.webhooks);
   return (
     webhooks.length > 0 &&
@@ -112,5 +112,5 @@ export function isCovered(leaf: SignedLeaf, stored: Stored, { now }: Clocks): bo
 }
 
 /** Whether an API server accepts the leaf: its name, its dates and its CA. */
-export const isGood = (leaf: SignedLeaf, stored: Stored, clocks: Clocks): boolean =>
+export const isGood = (leaf: SignedLeaf, stored: Stored, clocks: CertificateClocks): boolean =>
   leaf.fits && isInDate(leaf, clocks.now) && isCovered(leaf, stored, clocks);

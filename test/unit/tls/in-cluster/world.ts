@@ -1,9 +1,9 @@
-import { dueInMs, isToBeServed, nextStep, type Step } from '../../../../src/tls/in-cluster/next-step.ts';
+import { nextCheckMs, isToBeServed, nextStep, type CertificateWrite } from '../../../../src/tls/in-cluster/next-step.ts';
 import {
   isGood,
   isSurelyExpired,
   type CertificateTimes,
-  type Clocks,
+  type CertificateClocks,
   type ServedLeaf,
   type SignedLeaf,
   type Stored,
@@ -35,7 +35,7 @@ interface Replica {
   trustedSince: Map<string, number>;
   seenAt: Map<string, number>;
   pending:
-    { step: Step; secret: number | undefined; configurations: ReadonlyMap<string, number> } | undefined;
+    { step: CertificateWrite; secret: number | undefined; configurations: ReadonlyMap<string, number> } | undefined;
   /** When it wants to look again, by the clock that never goes back. */
   again: number;
 }
@@ -87,13 +87,13 @@ export class World {
     };
   }
 
-  clocks({ ahead }: Pick<Replica, 'ahead'>): Clocks {
+  clocks({ ahead }: Pick<Replica, 'ahead'>): CertificateClocks {
     const now = this.passed + this.serverAhead;
     return { now, earliest: Math.min(now, this.passed + ahead) };
   }
 
   /** Reads everything, serves what is to be served, and plans the next write. */
-  read(index: number): Step | undefined {
+  read(index: number): CertificateWrite | undefined {
     const replica = this.replicas[index] as Replica;
     const stored = this.stored();
     const clocks = this.clocks(replica);
@@ -118,7 +118,7 @@ export class World {
       secret: this.secret?.version,
       configurations: new Map([...this.configurations].map(([name, { version }]) => [name, version])),
     };
-    replica.again = this.passed + dueInMs(situation, 60_000);
+    replica.again = this.passed + nextCheckMs(situation, 60_000);
     return step;
   }
 

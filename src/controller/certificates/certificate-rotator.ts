@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { checkPair, type ServingPair } from '../../tls/check.ts';
-import { dueInMs, isToBeServed, nextStep, type Step } from '../../tls/in-cluster/next-step.ts';
+import { nextCheckMs, isToBeServed, nextStep, type CertificateWrite } from '../../tls/in-cluster/next-step.ts';
 import type { ServedCertificates } from '../../tls/in-cluster/read-stored.ts';
 import { isCovered, type CertificateTimes } from '../../tls/in-cluster/state.ts';
 import { issueAuthority, issueServingCertificate } from '../../tls/issue.ts';
@@ -14,13 +14,13 @@ import { CertificateMemory } from './certificate-memory.ts';
 import { CertificateProblems, problemsOf, reasonFor } from './certificate-problems.ts';
 
 /** Who serves the certificates, and counts. */
-export interface CertificateEvents {
+export interface RotatorEvents {
   /** Puts a new pair into service; the first one is what `start` returns as well. */
   onSwap(pair: ServingPair): void;
   onResult(result: ReloadResult): void;
 }
 
-export interface CertificateKeeperOptions {
+export interface CertificateRotatorOptions {
   readonly client: KubeClient;
   readonly secret: { readonly namespace: string; readonly name: string };
   /** The name that API servers call. */
@@ -47,27 +47,27 @@ const MAX_WRITES = 16;
  * Keeps CA, leaf and caBundles in the cluster, on every replica: reads what is stored, serves the leaf of the Secret once
  * every caBundle covers it, and makes the next write of the state machine. Without an API server it goes on serving.
  */
-export class CertificateKeeper {
-  readonly #options: CertificateKeeperOptions;
+export class CertificateRotator {
+  readonly #options: CertificateRotatorOptions;
   readonly #store: CertificateStore;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #memory: CertificateMemory;
   readonly #problems: CertificateProblems;
   #served: (ServedCertificates & { readonly pair: ServingPair }) | undefined;
-  #events: CertificateEvents | undefined;
+  #events: RotatorEvents | undefined;
   #running: Promise<unknown> | undefined;
   #wake = (): void => undefined;
   #changed = false;
   #first = Promise.withResolvers<ServingPair>();
 
-  constructor(options: CertificateKeeperOptions) {
+  constructor(options: CertificateRotatorOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#store = new CertificateStore(options.client, options.secret);
     this.#memory = new CertificateMemory(this.#clock);
     this.#problems = new CertificateProblems(options.log);
-    // Nobody may be waiting for it when the keeper is stopped.
+    // Nobody may be waiting for it when the rotator is stopped.
     this.#first.promise.catch(() => undefined);
   }
 
@@ -83,7 +83,7 @@ export class CertificateKeeper {
   }
 
   /** Names who serves; before that nobody is told of a pair. */
-  announceTo(events: CertificateEvents): this {
+  announceTo(events: RotatorEvents): this {
     this.#events = events;
     return this;
   }
@@ -165,7 +165,7 @@ export class CertificateKeeper {
         const problems = [...problemsOf(reading, this.#store.secretName), ...failed.values()];
         this.#problems.report(problems, this.#served?.pair);
         this.#events?.onResult(problems.length > 0 ? 'rejected' : swapped ? 'swapped' : 'unchanged');
-        return dueInMs(situation, problems.length > 0 ? RETRY_MS.longest : (this.#options.pollMs ?? POLL_MS));
+        return nextCheckMs(situation, problems.length > 0 ? RETRY_MS.longest : (this.#options.pollMs ?? POLL_MS));
       }
       try {
         await this.#write(step, reading, situation.clocks.now);
@@ -178,7 +178,7 @@ export class CertificateKeeper {
     }
   }
 
-  async #write(step: Step, reading: Reading, now: number): Promise<void> {
+  async #write(step: CertificateWrite, reading: Reading, now: number): Promise<void> {
     const { times, serverName, log } = this.#options;
     const validFor = (ms: number) => ({ now: new Date(now), days: ms / DAY_MS, backdatedMs: BACKDATED_MS });
     const { current, next } = reading.issued;
