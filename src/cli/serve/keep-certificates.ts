@@ -36,7 +36,8 @@ export async function keepCertificates(
   }
   const { findConnection } = await import('../../kube/client/find-connection.ts');
   const { createKubeClient } = await import('../../kube/client/http-client.ts');
-  const { CertificateRotator: Rotator } = await import('../../controller/certificates/certificate-rotator.ts');
+  const { CertificateRotator: Rotator } =
+    await import('../../controller/certificates/certificate-rotator.ts');
   const { kubeconfig, context } = cluster;
   return new Rotator({
     client: createKubeClient(await findConnection({ kubeconfig, context, env: io.env })),

@@ -1,6 +1,10 @@
 import type { Clock } from '../../kube/client/clock.ts';
 import type { CertificateState } from '../../tls/in-cluster/next-step.ts';
-import { isTrustedEverywhere, type CertificateTimes, type CertificateClocks } from '../../tls/in-cluster/state.ts';
+import {
+  isTrustedEverywhere,
+  type CertificateTimes,
+  type CertificateClocks,
+} from '../../tls/in-cluster/state.ts';
 import type { Reading } from './certificate-store.ts';
 
 /** What a replica remembers between two readings: since when it has seen a certificate, and the API server's clock. */
@@ -38,7 +42,11 @@ export class CertificateMemory {
     return { now, earliest: Math.min(now, own) };
   }
 
-  situation({ stored, served }: Reading, failed: ReadonlySet<string>, times: CertificateTimes): CertificateState {
+  situation(
+    { stored, served }: Reading,
+    failed: ReadonlySet<string>,
+    times: CertificateTimes,
+  ): CertificateState {
     const since = (at: ReadonlyMap<string, number>) => (id: string) =>
       this.#clock.now() - (at.get(id) ?? this.#clock.now());
     const memory = {

@@ -4,7 +4,12 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { checkPair, type ServingPair } from '../../tls/check.ts';
-import { nextCheckMs, isToBeServed, nextStep, type CertificateWrite } from '../../tls/in-cluster/next-step.ts';
+import {
+  nextCheckMs,
+  isToBeServed,
+  nextStep,
+  type CertificateWrite,
+} from '../../tls/in-cluster/next-step.ts';
 import type { ServedCertificates } from '../../tls/in-cluster/read-stored.ts';
 import { isCovered, type CertificateTimes } from '../../tls/in-cluster/state.ts';
 import { issueAuthority, issueServingCertificate } from '../../tls/issue.ts';
@@ -165,7 +170,10 @@ export class CertificateRotator {
         const problems = [...problemsOf(reading, this.#store.secretName), ...failed.values()];
         this.#problems.report(problems, this.#served?.pair);
         this.#events?.onResult(problems.length > 0 ? 'rejected' : swapped ? 'swapped' : 'unchanged');
-        return nextCheckMs(situation, problems.length > 0 ? RETRY_MS.longest : (this.#options.pollMs ?? POLL_MS));
+        return nextCheckMs(
+          situation,
+          problems.length > 0 ? RETRY_MS.longest : (this.#options.pollMs ?? POLL_MS),
+        );
       }
       try {
         await this.#write(step, reading, situation.clocks.now);

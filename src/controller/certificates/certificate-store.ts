@@ -111,7 +111,10 @@ export class CertificateStore {
   }
 
   /** Writes slots of the Secret; an undefined one is emptied. @throws an ApiError 409 where the Secret was changed meanwhile */
-  async keep(reading: Reading, slots: Readonly<Partial<Record<SecretSlot, Issued | undefined>>>): Promise<void> {
+  async keep(
+    reading: Reading,
+    slots: Readonly<Partial<Record<SecretSlot, Issued | undefined>>>,
+  ): Promise<void> {
     const data = Object.fromEntries(
       (Object.keys(slots) as SecretSlot[]).flatMap((slot) => {
         const { certificate, key } = SECRET_KEYS[slot];

@@ -152,7 +152,11 @@ function sign(situation: CertificateState): CertificateWrite | undefined {
 }
 
 /** Why the leaf has to be replaced by one that is valid until then; undefined: it need not. */
-function reasonToSign(leaf: SignedLeaf | undefined, until: number, situation: CertificateState): string | undefined {
+function reasonToSign(
+  leaf: SignedLeaf | undefined,
+  until: number,
+  situation: CertificateState,
+): string | undefined {
   const { stored, clocks, times } = situation;
   const { durationMs, renewBeforeMs } = times.leaf;
   if (leaf === undefined) return 'the Secret has no usable leaf';

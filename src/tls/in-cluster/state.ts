@@ -93,8 +93,10 @@ export const isInDate = ({ notBefore, notAfter }: CertificateFacts, now: number)
 const GRACE_MS = 24 * 60 * 60 * 1000;
 
 /** Whether a CA has expired by every clock, with a day of grace, or a tenth of its life where that is shorter. */
-export const isSurelyExpired = ({ notBefore, notAfter }: CertificateFacts, { earliest }: CertificateClocks): boolean =>
-  earliest > notAfter + Math.min(GRACE_MS, (notAfter - notBefore) / 10);
+export const isSurelyExpired = (
+  { notBefore, notAfter }: CertificateFacts,
+  { earliest }: CertificateClocks,
+): boolean => earliest > notAfter + Math.min(GRACE_MS, (notAfter - notBefore) / 10);
 
 /** Whether every webhook trusts the CA. Without a webhook nobody does. */
 export function isTrustedEverywhere(id: string, { configurations }: Stored): boolean {

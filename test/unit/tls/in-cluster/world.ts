@@ -1,4 +1,9 @@
-import { nextCheckMs, isToBeServed, nextStep, type CertificateWrite } from '../../../../src/tls/in-cluster/next-step.ts';
+import {
+  nextCheckMs,
+  isToBeServed,
+  nextStep,
+  type CertificateWrite,
+} from '../../../../src/tls/in-cluster/next-step.ts';
 import {
   isGood,
   isSurelyExpired,
@@ -35,7 +40,8 @@ interface Replica {
   trustedSince: Map<string, number>;
   seenAt: Map<string, number>;
   pending:
-    { step: CertificateWrite; secret: number | undefined; configurations: ReadonlyMap<string, number> } | undefined;
+    | { step: CertificateWrite; secret: number | undefined; configurations: ReadonlyMap<string, number> }
+    | undefined;
   /** When it wants to look again, by the clock that never goes back. */
   again: number;
 }
