@@ -61,11 +61,6 @@ export const admissionMetrics = {
     labels: ['result'],
     help: 'Looks at the certificate directory, or at Secret and caBundles in the cluster. result: unchanged, swapped, rejected (the last good pair is kept).',
   },
-  muster_tls_ca_bundle_covers_leaf: {
-    type: 'gauge',
-    labels: [],
-    help: '1 where the caBundle of every webhook trusts the certificate in service, else 0. Only with server.certificates.mode inCluster.',
-  },
   muster_log_lines_total: {
     type: 'counter',
     labels: ['level'],
@@ -85,6 +80,15 @@ export const admissionMetrics = {
     type: 'gauge',
     labels: ['version', 'commit'],
     help: 'Always 1; the version of Muster and the commit of its source, `unknown` where the build did not know it.',
+  },
+} as const satisfies Record<string, Described>;
+
+/** Additional metrics of every replica when `server.certificates.mode` is inCluster. */
+const certificateMetrics = {
+  muster_tls_ca_bundle_covers_leaf: {
+    type: 'gauge',
+    labels: [],
+    help: '1 where the caBundle of every webhook trusts the certificate in service, else 0. Only with server.certificates.mode inCluster.',
   },
 } as const satisfies Record<string, Described>;
 
@@ -161,6 +165,7 @@ const fleetMetrics = {
 /** All metrics of Muster's own, also used by the documentation. */
 export const metricCatalogue = {
   ...admissionMetrics,
+  ...certificateMetrics,
   ...loopMetrics,
   ...gangMetrics,
   ...fleetQueueMetrics,

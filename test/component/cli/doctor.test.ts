@@ -208,9 +208,10 @@ describe('what the Deployment mounts is what Muster is judged by', () => {
     expect(await found('names')).toEqual([
       `problem the API server calls muster.muster-system.svc, and the certificate of 127.0.0.1:${port} is for DNS:localhost, IP Address:127.0.0.1`,
     ]);
-    // That the Secret is there is looked at all the same, a replica that runs does not notice; and whether the usual one is.
+    // That the Secret is there is looked at all the same, a replica that runs does not notice; and whether the usual one is,
+    // and that of the component for certificates in the cluster.
     expect(api.server.requests.filter((line) => line.includes('/secrets/'))).toEqual(
-      ['its-cert', 'muster-serving-cert'].map(
+      ['muster-certificates', 'its-cert', 'muster-serving-cert'].map(
         (name) => `GET /api/v1/namespaces/muster-system/secrets/${name}`,
       ),
     );
