@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { parse, parseAllDocuments } from 'yaml';
-import { ownObject, ownString, type JsonObject } from '../../../json/json.ts';
+import { isObject, ownObject, ownString, type JsonObject } from '../../../json/json.ts';
 import { objectName } from '../../../k8s/resource.ts';
 
 /** The part of kustomization.yaml that Muster's manifests use. A test compares the result with `kubectl kustomize`. */
@@ -91,7 +91,9 @@ function patched(
   if (target !== undefined) {
     return objects.map((object) =>
       isTarget(target, object)
-        ? jsonPatch.applyPatch(structuredClone(object), operationsOf(patch), true).newDocument
+        ? withoutEmptyAnnotations(
+            jsonPatch.applyPatch(structuredClone(object), operationsOf(patch), true).newDocument,
+          )
         : object,
     );
   }
@@ -100,6 +102,12 @@ function patched(
   return objects.filter(
     (object) => object['kind'] !== gone['kind'] || objectName(object) !== objectName(gone),
   );
+}
+
+/** As kubectl prints it, which leaves out annotations of which a patch has removed the last. */
+function withoutEmptyAnnotations(object: JsonObject): JsonObject {
+  const { annotations, ...metadata } = ownObject(object, 'metadata') ?? {};
+  return isObject(annotations) && Object.keys(annotations).length === 0 ? { ...object, metadata } : object;
 }
 
 function labelled(object: JsonObject, pairs: Readonly<Record<string, string>>): JsonObject {
