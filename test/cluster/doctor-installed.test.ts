@@ -7,7 +7,7 @@ import { inLength } from '../support/length.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll, pathOf } from './support/apply.ts';
-import { BROKEN, rounds } from './support/broken-installations.ts';
+import { BROKEN, BROKEN_IN_CLUSTER, rounds } from './support/broken-installations.ts';
 import { breakAndMend, told, untilWhole, wrongOf } from './support/doctor-findings.ts';
 import { prometheusOperator } from './support/prometheus-operator.ts';
 import {
@@ -104,6 +104,24 @@ clusterSuite('muster doctor beside what is shipped', () => {
     await whole.install(whole.objects);
     await whole.rolledOut();
   });
+
+  test('certificates that Muster makes: whole, broken, and whole again', async () => {
+    const usual = new Set(whole.objects.map((object) => JSON.stringify(object)));
+    const objects = shipped('overlays/in-cluster').filter((object) => !usual.has(JSON.stringify(object)));
+    await whole.install(objects);
+    await whole.on.plane.client.ok('DELETE', '/api/v1/namespaces/muster-system/secrets/muster-serving-cert');
+    await whole.rolledOut();
+    const all = await untilWhole(whole);
+    expect(told(all.filter(({ check }) => check === 'secret'))).toEqual([
+      'ok certificate/secret: Secret muster-system/muster-certificates is empty: the first replica that runs fills it',
+    ]);
+    for (const rows of BROKEN_IN_CLUSTER) await breakAndMend(whole, rows);
+    await whole.takeAway(objects);
+    await whole.putSecret();
+    await whole.install(whole.objects);
+    await whole.rolledOut();
+    await untilWhole(whole);
+  }, 120_000);
 
   test('every component, one by one and all of them, beside Grove and alone', async () => {
     const usual = new Map(whole.objects.map((object) => [pathOf(object), JSON.stringify(object)]));

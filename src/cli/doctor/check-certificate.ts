@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { checkChain } from '../../tls/chain.ts';
+import { OWN_CA } from '../../tls/in-cluster/read-stored.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
 import { patchCommand, saying, type Diagnosis, type Read } from './diagnosis.ts';
 
@@ -13,13 +14,24 @@ export interface ServedCertificate {
   readonly from: string;
 }
 
+/** How certificates are renewed that Muster makes itself. */
+export interface Renewal {
+  /** How long before its end (ms) a certificate that is still there has not been renewed in time; undefined: the usual. */
+  readonly soonMs: { readonly leaf: number | undefined; readonly ca: number | undefined };
+  /** What mends one that Muster did not renew. */
+  readonly fix: string;
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** cert-manager renews 30 days before a certificate expires; with 14 days left a renewal has failed. */
 const SOON_MS = 14 * DAY_MS;
 const PROVIDE =
   'look at `kubectl -n NAMESPACE get certificate,secret`, or make one as in docs/manifests.md, Certificates';
 
-/** Reports whether an API server trusts the certificate, by the `caBundle` and the server name of each webhook. */
+/**
+ * Reports whether an API server trusts the certificate, by the `caBundle` and the server name of each webhook.
+ * @param kept where Muster makes it itself; kept-certificates.ts reports on its Secret
+ */
 export function checkCertificate(
   served: Read<ServedCertificate>,
   webhooks: readonly RegisteredWebhook[],
@@ -27,9 +39,17 @@ export function checkCertificate(
     now,
     namespace,
     authority,
-  }: { readonly now: Date; readonly namespace: string; readonly authority?: string | undefined },
+    kept,
+  }: {
+    readonly now: Date;
+    readonly namespace: string;
+    readonly authority?: string | undefined;
+    readonly kept?: Renewal | undefined;
+  },
 ): readonly Diagnosis[] {
-  const provide = PROVIDE.replace('NAMESPACE', namespace);
+  const provide = kept?.fix ?? PROVIDE.replace('NAMESPACE', namespace);
+  const trust = { authority, inject: kept?.fix ?? INJECT };
+  if (served.state === 'absent' && kept !== undefined) return checkBundles(webhooks, trust);
   if (served.state === 'absent')
     return [
       saying('certificate', 'serving').problem(
@@ -40,7 +60,7 @@ export function checkCertificate(
   if (served.state === 'unread') {
     const say = saying('certificate', 'serving');
     const fix = 'run it as somebody who may read the Secret, or in the network of the Pods';
-    return [...checkBundles(webhooks, authority), say.notChecked(served.reason, fix)];
+    return [...checkBundles(webhooks, trust), say.notChecked(served.reason, fix)];
   }
   const { chain, from } = served.value;
   let leaf: X509Certificate;
@@ -50,14 +70,21 @@ export function checkCertificate(
     return [saying('certificate', 'serving').problem(`${from} is no PEM certificate`, provide)];
   }
   return [
-    checkDates(leaf, from, now, provide),
+    checkDates(leaf, from, now, provide, kept?.soonMs.leaf),
     ...checkNames(leaf, webhooks, from, provide),
-    ...checkBundles(webhooks, authority),
-    ...checkAuthorities({ leaf, chain, now, authority }, webhooks),
+    ...checkBundles(webhooks, trust),
+    ...checkAuthorities({ ...trust, leaf, chain, now, kept: kept !== undefined }, webhooks),
   ];
 }
 
-function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string): Diagnosis {
+/** @param soonMs how long before its end (ms) a certificate has not been renewed in time */
+export function checkDates(
+  leaf: X509Certificate,
+  from: string,
+  now: Date,
+  fix: string,
+  soonMs = SOON_MS,
+): Diagnosis {
   const say = saying('certificate', 'dates');
   const until = day(leaf.validToDate);
   if (now > leaf.validToDate) return say.problem(`${from} expired on ${until}`, fix);
@@ -69,7 +96,7 @@ function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string)
   const left = leaf.validToDate.getTime() - now.getTime();
   const lifetime = leaf.validToDate.getTime() - leaf.validFromDate.getTime();
   // A certificate with a short lifetime expires soon only in the last quarter of that lifetime.
-  return left < Math.min(SOON_MS, lifetime / 4)
+  return left < Math.min(SOON_MS, soonMs, lifetime / 4)
     ? say.warning(`${from} expires on ${until} and has not been renewed`, fix)
     : say.ok(`${from} is valid until ${until}`);
 }
@@ -114,16 +141,23 @@ const INJECT =
 const bundleOf = (webhook: JsonObject): string =>
   ownString(ownObject(webhook, 'clientConfig'), 'caBundle') ?? '';
 
+interface Trust {
+  /** PEM of the CA that the webhooks have to trust; undefined where it is not known. */
+  readonly authority: string | undefined;
+  /** How a `caBundle` is mended. */
+  readonly inject: string;
+}
+
 /** Checks each `caBundle`. Without one the API server uses the CAs of its own machine. */
 const checkBundles = (
   webhooks: readonly RegisteredWebhook[],
-  authority: string | undefined,
+  { authority, inject }: Trust,
 ): readonly Diagnosis[] =>
   webhooks
     .filter(({ webhook }) => bundleOf(webhook) === '')
     .map((one) => {
       const what = `${placeOf(one)} has no caBundle: the API server will not trust Muster`;
-      return { ...saying('certificate', 'ca').problem(what, INJECT), ...trusting(one, authority) };
+      return { ...saying('certificate', 'ca').problem(what, inject), ...trusting(one, authority) };
     });
 
 /** The command that writes this CA into the `caBundle` of the webhook. */
@@ -148,11 +182,12 @@ function trusting(
 const placeOf = ({ expected, configuration }: RegisteredWebhook): string =>
   `${expected.name} in ${expected.kind} ${configuration}`;
 
-interface Shown {
+interface Shown extends Trust {
   readonly leaf: X509Certificate;
   readonly chain: string;
   readonly now: Date;
-  readonly authority: string | undefined;
+  /** Whether Muster made it, by a CA of which it leaves earlier ones in the caBundles until they expire. */
+  readonly kept: boolean;
 }
 
 function checkAuthorities(shown: Shown, webhooks: readonly RegisteredWebhook[]): Diagnosis[] {
@@ -165,11 +200,13 @@ function checkAuthorities(shown: Shown, webhooks: readonly RegisteredWebhook[]):
     const authority =
       shown.authority !== undefined && leads(shown, shown.authority) ? shown.authority : undefined;
     if (!leads(shown, bundle)) {
-      const issuer = leaf.issuer.replaceAll('\n', ', ');
+      const issuer = oneLine(leaf.issuer);
       const what = `the caBundle of ${placeOf(one)} does not lead to the certificate that Muster shows (issued by ${issuer}, until ${day(leaf.validToDate)})`;
-      return [{ ...say.problem(what, INJECT), ...trusting(one, authority) }];
+      return [{ ...say.problem(what, shown.inject), ...trusting(one, authority) }];
     }
-    const foreign = (bundle.match(PEM_CERTIFICATE) ?? []).filter((each) => !leads(shown, each));
+    const foreign = (bundle.match(PEM_CERTIFICATE) ?? []).filter(
+      (each) => !leads(shown, each) && !(shown.kept && subjectOf(each).startsWith(`CN=${OWN_CA} `)),
+    );
     if (foreign.length === 0) return [];
     const names = foreign.map(subjectOf).join(' and ');
     const what = `the caBundle of ${placeOf(one)} also trusts ${names}, which the certificate does not come from: whoever has that key can answer for Muster`;
@@ -192,9 +229,11 @@ function leads({ leaf, chain, now }: Shown, authority: string): boolean {
   }
 }
 
+const oneLine = (name: string): string => name.replaceAll('\n', ', ');
+
 function subjectOf(pem: string): string {
   try {
-    return new X509Certificate(pem).subject.replaceAll('\n', ', ');
+    return oneLine(new X509Certificate(pem).subject);
   } catch {
     return 'something that is no certificate';
   }

@@ -23,9 +23,16 @@ import { checkTrials, dryRuns } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { checkWorkloadsWebhook } from './check-workloads-webhook.ts';
 import { mountedSecret } from './program-objects.ts';
-import { expectedRights, HPC_RULES, preemptionRules, configuredWorkloadRights } from './expected-rights.ts';
+import {
+  expectedRights,
+  HPC_RULES,
+  keptCertificateRules,
+  preemptionRules,
+  configuredWorkloadRights,
+} from './expected-rights.ts';
 import { saying, attempt, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 import { examineProgram } from './examine-program.ts';
+import { checkKept, readKept } from './kept-certificates.ts';
 import { readServedCertificate } from './read-certificate.ts';
 import { readConfigured } from './read-configuration.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
@@ -110,9 +117,11 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   const live = await readInstalled(client, shipped?.identities ?? [], lists);
   const selectors = controllers.podGang;
   const webhooks = registeredWebhooks(configurations);
+  const kept = await readKept(client, valueOf(deployment), configuration.server.certificates, namespace);
+  const certificateIn = kept?.secretName ?? mountedSecret(valueOf(deployment));
   const [version, certificate, podGang, backend, rights, trials, view, blind] = await Promise.all([
     client.read<JsonObject>('/version'),
-    readServedCertificate(client, webhooks, { namespace, name: mountedSecret(valueOf(deployment)) }),
+    readServedCertificate(client, webhooks, { namespace, name: certificateIn, kept: kept !== undefined }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
     get(DEFINITIONS, BACKEND_DEFINITION),
     readRights(
@@ -122,6 +131,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
         ...preemptionRules(preemption),
         ...(hpc.enabled ? HPC_RULES : []),
         ...configuredWorkloadRights(gangKinds),
+        ...(kept === undefined ? [] : keptCertificateRules(kept)),
       ]),
     ),
     dryRuns(client, given.tryIn),
@@ -139,7 +149,8 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     lease: ownLease && { name: place.name, read: ownLease.read },
     asksCallers: configuration.server.webhooks.clientCertificate !== undefined,
   });
-  const { authority, time } = around;
+  const { time } = around;
+  const authority = kept === undefined ? around.authority : kept.authority;
   const findings = [
     checkVersion(kubernetes),
     ...around.clock,
@@ -150,7 +161,10 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
       : checkInstalled({ shipped, live, lists, unserved, selectors })),
     ...checkWebhooks(configurations),
     ...checkWorkloadsWebhook(configurations, view, gangKinds),
-    ...checkCertificate(certificate, webhooks, { now: time, namespace, authority }),
+    ...checkCertificate(certificate, webhooks, { now: time, namespace, authority, kept }),
+    ...(kept === undefined
+      ? []
+      : checkKept(kept, configurations, { now: time, served: valueOf(certificate)?.chain })),
     ...checkTrials(trials),
     ...checkPolicies(
       {

@@ -11,6 +11,8 @@ export interface ExpectedRule extends AccountRight {
    * Set where the rule covers the Lease of leader election alone: in its namespace, and by its name where RBAC allows that.
    */
   readonly lease?: 'namespace' | 'name';
+  /** The namespace that a Role gives it in. */
+  readonly namespace?: string;
 }
 
 const ONE_LEADER = 'one replica at a time runs the loop';
@@ -170,6 +172,33 @@ export const HPC_RULES: readonly ExpectedRule[] = [
   { group: '', resources: ['secrets'], verbs: ['create'], why: 'the key of a gang, made once' },
 ];
 
+/** Rights for `server.certificates.mode: inCluster`: manifests/components/in-cluster-certificates. */
+export const keptCertificateRules = ({
+  namespace,
+  secretName,
+}: {
+  readonly namespace: string;
+  readonly secretName: string;
+}): readonly ExpectedRule[] => [
+  {
+    ...{
+      group: '',
+      resources: ['secrets'],
+      names: [secretName],
+      verbs: ['get', 'watch', 'patch'],
+      namespace,
+    },
+    why: 'keeps its CA and its certificate',
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    names: ['muster'],
+    verbs: ['get', 'watch', 'patch'],
+    why: 'writes its CA into their caBundles',
+  },
+];
+
 /** Rights to read the kinds of workloads that the configuration declares (`workloads`). */
 export const configuredWorkloadRights = (kinds: readonly GangKind[]): readonly ExpectedRule[] =>
   kinds
@@ -208,9 +237,9 @@ export const rightsOf = (
   rules: readonly ExpectedRule[],
   place: { readonly namespace: string; readonly name: string },
 ): readonly Right[] =>
-  rules.flatMap(({ group, resources, verbs, names, lease }) => {
+  rules.flatMap(({ group, resources, verbs, names, lease, namespace: within }) => {
     const objects = lease === 'name' ? [place.name] : (names ?? [undefined]);
-    const namespace = lease === undefined ? undefined : place.namespace;
+    const namespace = lease === undefined ? within : place.namespace;
     return resources.flatMap((resource) =>
       verbs.flatMap((verb) => objects.map((object) => ({ group, resource, verb, namespace, object }))),
     );

@@ -30,12 +30,12 @@ interface Address {
 
 /**
  * The certificate that Muster serves: by a TLS handshake where this machine reaches a URL or the Pods' network, else from
- * the Secret that the Deployment mounts.
+ * the Secret that the Deployment mounts, or in which Muster keeps it (`kept`).
  */
 export async function readServedCertificate(
   client: KubeClient,
   webhooks: readonly RegisteredWebhook[],
-  secret: { readonly namespace: string; readonly name: string },
+  secret: { readonly namespace: string; readonly name: string; readonly kept: boolean },
 ): Promise<Read<ServedCertificate>> {
   const addresses = await addressesOf(client, webhooks);
   const reasons: string[] = [];
@@ -52,6 +52,10 @@ export async function readServedCertificate(
   );
   if (read.state === 'found') {
     const data = ownString(ownObject(read.value, 'data'), 'tls.crt') ?? '';
+    if (data === '' && secret.kept)
+      return unread(
+        [...reasons, `the Secret ${secret.namespace}/${secret.name} has no tls.crt yet`].join('; '),
+      );
     const chain = Buffer.from(data, 'base64').toString('latin1');
     return found({ chain, from: `tls.crt of the Secret ${secret.namespace}/${secret.name}` });
   }

@@ -80,7 +80,7 @@ export interface Rights {
 }
 
 const APPLY =
-  'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
+  'kubectl apply -k manifests/base; the roles for backends and settings are in manifests/components, that for workloads[] in docs/workloads.md';
 
 /** Reports missing rights. @param fix the command that grants the rights */
 export function checkRights({ account, asked }: Rights, fix = APPLY): readonly Diagnosis[] {

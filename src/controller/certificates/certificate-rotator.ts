@@ -10,7 +10,7 @@ import {
   nextStep,
   type CertificateWrite,
 } from '../../tls/in-cluster/next-step.ts';
-import type { ServedCertificates } from '../../tls/in-cluster/read-stored.ts';
+import { OWN_CA, type ServedCertificates } from '../../tls/in-cluster/read-stored.ts';
 import { isCovered, type CertificateTimes } from '../../tls/in-cluster/state.ts';
 import { issueAuthority, issueServingCertificate } from '../../tls/issue.ts';
 import type { ReloadResult } from '../../tls/reload.ts';
@@ -192,7 +192,7 @@ export class CertificateRotator {
     const { current, next } = reading.issued;
     if (step.do === 'trust') await this.#store.trust(reading, step.configuration, step.bundles);
     else if (step.do === 'make-ca') {
-      const commonName = `Muster CA ${new Date(now).toISOString().slice(0, 19)}Z`;
+      const commonName = `${OWN_CA} ${new Date(now).toISOString().slice(0, 19)}Z`;
       const made = await issueAuthority({ commonName, ...validFor(times.ca.durationMs) });
       await this.#store.keep(reading, { [step.as]: made });
     } else {

@@ -19,6 +19,8 @@ export const SECRET_KEYS = {
   next: { certificate: 'next-ca.crt', key: 'next-ca.key' },
   leaf: { certificate: 'tls.crt', key: 'tls.key' },
 } as const;
+/** How the names of the CAs begin that Muster makes. */
+export const OWN_CA = 'Muster CA';
 export type SecretSlot = keyof typeof SECRET_KEYS;
 
 /** Everything that was read, with the keys, which the state machine does not need. */

@@ -1,5 +1,10 @@
 import { gatedReleaseOf } from '../../../src/backends/native-gates.ts';
-import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
+import {
+  issueAuthority,
+  issueDevelopmentCertificates,
+  issueServingCertificate,
+  type Issued,
+} from '../../../src/tls/issue.ts';
 import type { Client } from '../control-plane/client.ts';
 import { RELEASE } from '../control-plane/releases.ts';
 import { controlPlanePod, type WholeInstallation } from './whole-installation.ts';
@@ -52,6 +57,7 @@ const inTheEnd =
   async (client, whole) => {
     for (const one of all) await one(client, whole);
   };
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const NAMES = 'kubernetes.io/metadata.name';
 const rolledOut: Harm = (_client, whole) => whole.rolledOut();
 const installed: Harm = (_client, whole) => whole.install(whole.objects);
@@ -291,6 +297,107 @@ const CERTIFICATES: readonly Broken[] = [
     found: 'Certificate muster-serving: spec.dnsNames is ["muster.example"], not',
     fix: PRINTED,
   },
+];
+
+const KEPT = `${SYSTEM}/secrets/muster-certificates`;
+const emptied: Harm = (client) => client.ok('PATCH', KEPT, { data: null });
+/** A pair of Muster's Secret, by the end of its keys. */
+const pair = (name: string, { certificate, key }: Issued): object => ({
+  [`${name}.crt`]: base64(certificate),
+  [`${name}.key`]: base64(key),
+});
+const SAYS_WHY = 'kubectl -n muster-system logs deployment/muster';
+
+/** Of `manifests/overlays/in-cluster`: those that printed commands mend, then those that Muster mends itself. */
+export const BROKEN_IN_CLUSTER: readonly (readonly Broken[])[] = [
+  [
+    {
+      what: 'the Secret of the certificates deleted',
+      harm: deleted(KEPT),
+      rule: 'certificate/secret',
+      found: 'there is no Secret muster-system/muster-certificates',
+      fix: 'apply manifests/components/in-cluster-certificates, in which it is empty',
+    },
+    {
+      what: 'cert-manager’s annotation',
+      harm: patched(MUTATING, {
+        metadata: { annotations: { 'cert-manager.io/inject-ca-from': 'muster-system/muster-serving' } },
+      }),
+      rule: 'certificate/ca',
+      found: 'MutatingWebhookConfiguration muster has the annotation cert-manager.io/inject-ca-from',
+      fix: 'take it off, or set server.certificates.mode to files',
+    },
+    {
+      what: 'no right to write caBundles',
+      harm: patched(`${RBAC}/clusterroles/muster-certificates`, [put('/rules/0/verbs', ['get', 'watch'])]),
+      rule: 'rights/account',
+      found: 'may not patch mutatingwebhookconfigurations.admissionregistration.k8s.io muster',
+      fix: 'the roles for backends and settings are in manifests/components',
+    },
+    {
+      what: 'no right to the Secret',
+      harm: deleted(`${RBAC}/namespaces/muster-system/rolebindings/muster-certificates`),
+      rule: 'rights/account',
+      found: 'may not get, watch, patch secrets muster-certificates in muster-system',
+      fix: 'the roles for backends and settings are in manifests/components',
+    },
+  ],
+  [
+    {
+      what: 'the mode without the objects of its component',
+      harm: inTheEnd(
+        deleted(KEPT),
+        ...['roles', 'rolebindings'].map((kind) =>
+          deleted(`${RBAC}/namespaces/muster-system/${kind}/muster-certificates`),
+        ),
+        ...['clusterroles', 'clusterrolebindings'].map((kind) =>
+          deleted(`${RBAC}/${kind}/muster-certificates`),
+        ),
+        deleted(policy('muster-account-webhooks')),
+        deleted(bindingOf('muster-account-webhooks')),
+      ),
+      rule: 'rights/roles',
+      found: 'there is no ClusterRole muster-certificates: Muster’s account lacks these rights',
+      fix: PRINTED,
+    },
+  ],
+  [
+    {
+      what: 'a Secret that is damaged',
+      harm: patched(KEPT, { data: { 'tls.crt': base64('x') } }),
+      rule: 'certificate/secret',
+      found: 'Secret muster-system/muster-certificates: tls.crt or tls.key is not PEM',
+      fix: SAYS_WHY,
+      heal: emptied,
+    },
+  ],
+  [
+    {
+      what: 'a CA that has expired',
+      harm: harming(KEPT, async (client) => {
+        const authority = await issueAuthority({ commonName: 'Muster CA old', now: inDays(-3), days: 2 });
+        await client.ok('PATCH', KEPT, { data: pair('ca', authority) });
+      }),
+      rule: 'certificate/dates',
+      found: 'ca.crt of the Secret muster-system/muster-certificates expired on',
+      fix: SAYS_WHY,
+      heal: emptied,
+    },
+    {
+      what: 'a leaf that no caBundle covers',
+      harm: async (client) => {
+        const authority = await issueAuthority({ commonName: 'Muster CA next', now: inDays(0), days: 2 });
+        const dnsNames = ['127.0.0.1'];
+        const leaf = await issueServingCertificate({ authority, dnsNames, now: inDays(0), days: 1 });
+        await client.ok('PATCH', KEPT, { data: pair('tls', leaf) });
+      },
+      rule: 'certificate/ca',
+      found:
+        'no valid CA of tls.crt of the Secret muster-system/muster-certificates is in the caBundle of pods.muster.dev in MutatingWebhookConfiguration muster, ',
+      fix: SAYS_WHY,
+      heal: emptied,
+    },
+  ],
 ];
 
 const POLICIES: readonly Broken[] = [
@@ -780,7 +887,6 @@ const SURROUNDINGS: readonly Broken[] = [
 ];
 
 const inDays = (days: number): Date => new Date(Date.now() + days * 24 * 60 * 60 * 1000);
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const foreignCertificate = () => issueDevelopmentCertificates({ dnsNames: ['x'], days: 1, now: new Date() });
 
 export const BROKEN: readonly Broken[] = [

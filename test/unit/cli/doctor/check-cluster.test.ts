@@ -10,6 +10,7 @@ import { builtInBackends } from '../../../../src/backends/registry.ts';
 import {
   expectedRights,
   HPC_RULES,
+  keptCertificateRules,
   preemptionRules,
   type Right,
 } from '../../../../src/cli/doctor/expected-rights.ts';
@@ -187,6 +188,29 @@ describe('rights', () => {
     expect(rules).toEqual(role?.rules);
   });
 
+  test('those of certificates in the cluster are the ones of their component, by name', async () => {
+    const roles = (await manifestsIn('components/in-cluster-certificates')) as unknown as {
+      metadata: { namespace?: string };
+      rules?: { apiGroups: string[]; resources: string[]; resourceNames: string[]; verbs: string[] }[];
+    }[];
+    const shipped = roles.flatMap(({ metadata: { namespace }, rules = [] }) =>
+      rules.map((rule) => (namespace === undefined ? rule : { ...rule, namespace })),
+    );
+    const given = keptCertificateRules({ namespace: 'muster-system', secretName: 'muster-certificates' });
+    expect(
+      given.map(({ group, names, why, ...rule }) => {
+        expect(why).not.toBe('');
+        return { ...rule, apiGroups: [group], resourceNames: names };
+      }),
+    ).toEqual(shipped);
+    const rights = expectedRights({ namespace: 'other', name: 'lease' }, [], given).filter(
+      ({ resource }) => resource === 'secrets',
+    );
+    expect(rights.map(({ namespace, object }) => [namespace, object])).toEqual(
+      rights.map(() => ['muster-system', 'muster-certificates']),
+    );
+  });
+
   test('of backends that are not enabled are not asked for', () => {
     const groups = new Set(expectedRights(PLACE, builtInBackends.slice(0, 1)).map(({ group }) => group));
     expect([groups.has('scheduling.k8s.io'), groups.has('scheduling.run.ai')]).toEqual([true, false]);
@@ -201,7 +225,7 @@ describe('rights', () => {
         }),
       );
     const FIX =
-      'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
+      'kubectl apply -k manifests/base; the roles for backends and settings are in manifests/components, that for workloads[] in docs/workloads.md';
     expect(asked(() => false)).toEqual([
       `ok rights/account: ${MUSTER_USER} has the ${all.length} rights that it needs`,
     ]);
