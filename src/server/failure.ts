@@ -144,7 +144,7 @@ export function answerBrokenHttp(
   const { code, text, message } = CODES[error.code ?? ''] ?? {
     code: 400,
     text: 'Bad Request',
-    message: 'the request is not valid HTTP/1.1',
+    message: `the request is not valid HTTP/1.1 (${error.code ?? 'no code'})`,
   };
   settings.onAnswer(code);
   const body = statusBody(code, message);

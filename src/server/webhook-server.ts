@@ -153,12 +153,17 @@ export class WebhookServer {
     new HandshakeQueue(server, (address) => this.connections.isKnown(address));
     server.on('connection', (socket) => this.connections.accept(socket));
     server.on('secureConnection', (socket) => this.connections.establish(socket));
-    server.on('clientError', (error: Error & { code?: string }, socket) =>
-      answerBrokenHttp(error, socket as Parameters<typeof answerBrokenHttp>[1], {
-        keepAliveMs: times.keepAlive,
-        onAnswer: (code) => metrics.httpFailure(code),
-      }),
-    );
+    server.on('clientError', (error: Error & { code?: string }, stream) => {
+      const socket = stream as Parameters<typeof answerBrokenHttp>[1];
+      // A client can have ended its handshake before the server has: it would take an answer for that to its first call.
+      if (this.connections.of(socket) === undefined) socket.destroy();
+      else {
+        answerBrokenHttp(error, socket, {
+          keepAliveMs: times.keepAlive,
+          onAnswer: (code) => metrics.httpFailure(code),
+        });
+      }
+    });
     return server;
   }
 

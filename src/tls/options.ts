@@ -26,8 +26,8 @@ const TLS12_SUITES = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY13
 ]);
 
 /**
- * A handshake takes one or two round trips inside a cluster, so a client that needs longer only occupies a socket. Well
- * below the 10 s of an admission call's default timeout, so that the slot is free again within one call.
+ * A handshake takes one or two round trips inside a cluster, so a client that needs longer only occupies a socket. As
+ * long as the webhooks of manifests/ wait: the call that began the handshake is over as well.
  */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 

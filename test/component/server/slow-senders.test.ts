@@ -114,7 +114,12 @@ const BROKEN: [string, Buffer | string, number, RegExp][] = [
     /larger than 16 KiB/,
   ],
   ['V15: a URL of 20 KiB', httpRequest(`/${'x'.repeat(20 * 1024)}`), 431, /larger than 16 KiB/],
-  ['V15: an unknown method', httpRequest(MUTATE_POD, '', { method: 'FOO' }), 400, /not valid HTTP/],
+  [
+    'V15: an unknown method',
+    httpRequest(MUTATE_POD, '', { method: 'FOO' }),
+    400,
+    /not valid HTTP\/1\.1 \(HPE_INVALID_METHOD\)$/,
+  ],
   ['V15: no HTTP at all', 'hello\r\n\r\n', 400, /not valid HTTP/],
   ['V15: a lone newline in a header', `POST / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n`, 400, /not valid HTTP/],
 ];
