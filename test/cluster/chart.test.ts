@@ -113,6 +113,22 @@ helmSuite('helm', () => {
       await whole.takeAway(objects);
     });
 
+    test('the doctor finds nothing wrong with the default, certificates that Muster makes', async () => {
+      const serving = '/api/v1/namespaces/muster-system/secrets/muster-serving-cert';
+      const objects = await objectsOf({ values: {} });
+      await whole.install(objects);
+      await whole.on.plane.client.ok('DELETE', serving);
+      await whole.rolledOut();
+      const findings = await untilWhole(whole);
+      expect(told(findings.filter(({ check }) => check === 'components' || check === 'secret'))).toEqual([
+        'ok certificate/secret: Secret muster-system/muster-certificates is empty: the first replica that runs fills it',
+        'ok program/components: installed with in-cluster-certificates',
+      ]);
+      await whole.takeAway(objects);
+      await whole.putSecret();
+      await whole.install(whole.objects);
+    });
+
     test('the doctor knows what the chart put into another namespace', async () => {
       const objects = await objectsOf({ values: { certificates }, namespace: 'gangs' });
       await whole.install(objects);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../src/api/names.ts';
 import { kustomized } from '../../src/cli/doctor/installed/kustomize.ts';
+import type { DoctorReport } from '../../src/cli/doctor/render.ts';
+import { run } from '../../src/cli/run.ts';
 import { packageRoot } from '../../src/cli/version.ts';
 import { CertificateRotator } from '../../src/controller/certificates/certificate-rotator.ts';
 import { systemClock, type Clock } from '../../src/kube/client/clock.ts';
@@ -14,6 +16,7 @@ import { createLogger } from '../../src/telemetry/log.ts';
 import { inLength } from '../support/length.ts';
 import { calledOnLoopback, manifestsIn, type KubernetesObject } from '../support/manifests.ts';
 import { startServing, type Serving } from '../support/serving.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -133,6 +136,15 @@ clusterSuite('certificates in the cluster', () => {
         .find((line) => line.startsWith(`${name} `))
         ?.split(' ')[1] ?? NaN,
     );
+  };
+  const doctorOfCertificates = async () => {
+    const { io, written } = fakeIo();
+    const config = join(replicas[0]?.directory ?? '', 'config.yaml');
+    const flags = ['--kubeconfig', plane.kubeconfig, '--config', config, '--try-in', NAMESPACE, '-o', 'json'];
+    await run(['doctor', ...flags], { ...io, now: () => new Date() });
+    if (written.out === '') throw new Error(written.err);
+    const { findings } = JSON.parse(written.out) as DoctorReport;
+    return findings.filter(({ group }) => group === 'certificate');
   };
   const admitted = () =>
     until('a gang Pod is prepared', async () => {
@@ -308,6 +320,7 @@ clusterSuite('certificates in the cluster', () => {
     expect(cas).toEqual(cas.map(() => 2));
     expect((await certificate('tls.crt'))?.serialNumber).not.toBe(leaf?.serialNumber);
     await admitted();
+    expect((await doctorOfCertificates()).map(({ severity }) => severity)).toEqual(['ok', 'ok', 'ok', 'ok']);
   }, 120_000);
 
   test(`${LEAVES} leaf and ${CAS} CA rotations under load: no Pod is refused`, async () => {
