@@ -1,5 +1,7 @@
 import { access, constants, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { onPath } from '../../test/cluster/control-plane/binaries.ts';
 import { launch, type ManagedProcess } from '../../test/cluster/control-plane/managed-process.ts';
 import type { Watchdog } from '../../test/cluster/control-plane/watchdog.ts';
@@ -12,8 +14,10 @@ export interface Slot {
 }
 
 /** What a Service and the readiness probe are in a cluster: TCP, by connection, to whichever replica says that it is ready. */
-export const configurationOf = (port: number, slots: readonly Slot[]): string =>
-  `defaults
+const configurationOf = (port: number, slots: readonly Slot[], adminSocket: string): string =>
+  `global
+  stats socket ${adminSocket} mode 600 level admin
+defaults
   mode tcp
   timeout connect 1s
   timeout client 2m
@@ -43,6 +47,8 @@ export const NO_HAPROXY =
 
 export interface Balancer {
   restart(): Promise<void>;
+  /** Ends the open connections to a replica. A replica that drains ends its own in order, so the balancer never does by itself. */
+  endConnections(slot: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -55,7 +61,8 @@ export async function startBalancer(given: {
 }): Promise<Balancer> {
   const { path, port, slots, dir, watchdog } = given;
   const file = join(dir, 'haproxy.cfg');
-  await writeFile(file, configurationOf(port, slots));
+  const adminSocket = join(dir, 'haproxy.sock');
+  await writeFile(file, configurationOf(port, slots, adminSocket));
   const start = (): Promise<ManagedProcess> =>
     launch({ name: 'haproxy', path, args: ['-db', '-f', file], dir, watchdog });
   let current = await start();
@@ -63,6 +70,12 @@ export async function startBalancer(given: {
     restart: async () => {
       await current.stop(2_000);
       current = await start();
+    },
+    endConnections: async (slot) => {
+      const answer = (
+        await text(connect(adminSocket).end(`shutdown sessions server muster/slot-${slot}\n`))
+      ).trim();
+      if (answer !== '') throw new Error(`haproxy did not end connections: ${answer}`);
     },
     stop: () => current.stop(0),
   };

@@ -6,7 +6,7 @@ import { httpGet } from '../../test/cluster/support/http-get.ts';
 import type { Random } from '../../test/support/random.ts';
 import type { Balancer, Slot } from './balancer.ts';
 import type { Certificates } from './certificates.ts';
-import { causeOf } from './failures.ts';
+import { causeOf, NOTICED_MS } from './failures.ts';
 import { overload } from './load.ts';
 import type { Replica, Replicas } from './replicas.ts';
 import type { Kind } from './schedule.ts';
@@ -54,7 +54,10 @@ export async function disturb(kind: Kind, on: Disturbed): Promise<string> {
     case 'SIGSTOP for 20 s': {
       const { replica, leads } = await victim(on);
       process.kill(replica.process.pid, 'SIGSTOP');
-      await delay(STOPPED_MS);
+      // Just before what is begun counts to Muster again.
+      await delay(NOTICED_MS - 100);
+      await balancer.endConnections(replica.slot);
+      await delay(STOPPED_MS - NOTICED_MS);
       process.kill(replica.process.pid, 'SIGCONT');
       return `${leads ? 'of the leader' : 'of one that does not lead'}; ${await afterwards(replica, on)}`;
     }

@@ -23,17 +23,24 @@ export const BLAMED: readonly Blamed[] = ['Muster', 'SIGKILL', 'SIGSTOP', 'balan
 const API_SERVER_SETTLES_MS = 5_000;
 const BALANCER_SETTLES_MS = 1_000;
 
+/** For how long a disturbance excuses failures after its end (ms). Until then nothing else is begun, or it would be excused too. */
+export const excusesAfterMs = (kind: Kind): number => {
+  if (kind === 'API server restart') return API_SERVER_SETTLES_MS;
+  return kind === 'balancer restart' ? BALANCER_SETTLES_MS : 0;
+};
+
 /** @param done those that are over or under way; the end of the latter is far away */
 export function blamed({ begun, ended, failure = '' }: Attempt, done: readonly Done[]): Blamed {
   const byWebhook = failure.includes('failed calling webhook');
   const during = (kind: Kind, forMs: (one: Done) => number): boolean =>
     done.some((one) => one.kind === kind && begun <= forMs(one) && ended >= one.begun);
-  if (during('API server restart', (one) => one.ended + API_SERVER_SETTLES_MS)) return 'API server';
+  const settled = (one: Done): number => one.ended + excusesAfterMs(one.kind);
+  if (during('API server restart', settled)) return 'API server';
   if (!byWebhook) return failure.startsWith('no answer') ? 'API server' : 'Muster';
   const noticed = (one: Done): number => one.begun + NOTICED_MS;
   if (during('SIGKILL', noticed)) return 'SIGKILL';
   if (during('SIGSTOP for 20 s', noticed)) return 'SIGSTOP';
-  if (during('balancer restart', (one) => one.ended + BALANCER_SETTLES_MS)) return 'balancer';
+  if (during('balancer restart', settled)) return 'balancer';
   return 'Muster';
 }
 

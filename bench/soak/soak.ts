@@ -16,7 +16,7 @@ import { commitName, machineName } from '../measure/machine.ts';
 import { startBalancer, type Slot } from './balancer.ts';
 import { Certificates } from './certificates.ts';
 import { disturb, type Disturbed } from './disturbances.ts';
-import type { Done } from './failures.ts';
+import { excusesAfterMs, type Done } from './failures.ts';
 import { install, trust } from './installation.ts';
 import { startNodes } from './kwok.ts';
 import { Ledger } from './ledger.ts';
@@ -146,6 +146,7 @@ export async function soak(
       done.push({ kind, begun, ended });
       events.push({ kind, begun: tenth(samples.at(begun)), ended: tenth(samples.at(ended)), note });
       say(`${samples.at(begun).toFixed(0)} s: ${kind}, ${((ended - begun) / 1000).toFixed(1)} s: ${note}`);
+      await delay(excusesAfterMs(kind));
     }
     await delay(Math.max(0, (seconds - samples.at()) * 1000));
     const length = samples.at();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withSoak } from '../../../bench/soak/docs.ts';
-import { blamed, causeOf, NOTICED_MS, type Done } from '../../../bench/soak/failures.ts';
+import { blamed, causeOf, excusesAfterMs, NOTICED_MS, type Done } from '../../../bench/soak/failures.ts';
 import { Ledger } from '../../../bench/soak/ledger.ts';
 import { soakOptionsFrom } from '../../../bench/soak/options.ts';
 import { countsFor, DISTURBANCES, KINDS, scheduleOf } from '../../../bench/soak/schedule.ts';
@@ -62,6 +62,13 @@ describe('a failed creation', () => {
     expect(failed(1_500, 'no answer: read ECONNRESET', [])).toBe('API server');
     const server: Done[] = [{ kind: 'API server restart', begun: 1_000, ended: 9_000 }];
     expect(failed(5_000, `${webhook}context canceled`, server)).toBe('API server');
+  });
+
+  test.each(KINDS)('after %s and the pause before the next one has no excuse', (kind) => {
+    const done: Done[] = [{ kind, begun: 1_000, ended: 60_000 }];
+    const over = 60_000 + excusesAfterMs(kind);
+    expect(failed(over + 1, `${webhook}EOF`, done)).toBe('Muster');
+    if (over > 60_000) expect(failed(over, `${webhook}EOF`, done)).not.toBe('Muster');
   });
 
   test('in a rolling restart, a rotation or an overload has no excuse', () => {
