@@ -70,7 +70,7 @@ export function checkCertificate(
     return [saying('certificate', 'serving').problem(`${from} is no PEM certificate`, provide)];
   }
   return [
-    checkDates(leaf, from, now, provide, kept?.soonMs.leaf),
+    judgeDates(leaf, from, now, provide, kept?.soonMs.leaf),
     ...checkNames(leaf, webhooks, from, provide),
     ...checkBundles(webhooks, trust),
     ...checkAuthorities({ ...trust, leaf, chain, now, kept: kept !== undefined }, webhooks),
@@ -78,7 +78,7 @@ export function checkCertificate(
 }
 
 /** @param soonMs how long before its end (ms) a certificate has not been renewed in time */
-export function checkDates(
+export function judgeDates(
   leaf: X509Certificate,
   from: string,
   now: Date,

@@ -7,7 +7,7 @@ import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { readStored, SECRET_KEYS } from '../../tls/in-cluster/read-stored.ts';
 import { isInDate, type SignedLeaf, type Stored } from '../../tls/in-cluster/state.ts';
-import { checkDates, serverNameOf, type Renewal } from './check-certificate.ts';
+import { judgeDates, serverNameOf, type Renewal } from './check-certificate.ts';
 import { registeredWebhooks, type WebhookConfigurations } from './check-webhooks.ts';
 import { applyCommand, attempt, patchCommand, saying, valueOf, RIGHTS_FIX } from './diagnosis.ts';
 import type { Diagnosis, Read } from './diagnosis.ts';
@@ -88,7 +88,7 @@ export function checkKept(
   const { certificate: caKey } = SECRET_KEYS.current;
   const dated =
     current &&
-    checkDates(new X509Certificate(current.pem), `${caKey} of the ${what}`, now, fix, kept.soonMs.ca);
+    judgeDates(new X509Certificate(current.pem), `${caKey} of the ${what}`, now, fix, kept.soonMs.ca);
   const leaf = stored.secret?.leaf;
   const judged = certificates?.leaf.fingerprint256 === fingerprintOf(served);
   const all = [
@@ -131,7 +131,7 @@ function checkLeaf(
       )
       .map((webhook) => `${webhook.name} in ${name}`),
   );
-  const dates = checkDates(certificate, from, now, kept.fix, kept.soonMs.leaf);
+  const dates = judgeDates(certificate, from, now, kept.fix, kept.soonMs.leaf);
   if (uncovered.length === 0) return [dates];
   const text = `no valid CA of ${from} is in the caBundle of ${uncovered.join(', ')}`;
   return [dates, saying('certificate', 'ca').problem(text, kept.fix)];
