@@ -5,6 +5,7 @@ import { objectName } from '../../k8s/resource.ts';
 import { parseGoDuration } from '../../k8s/time.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
+import { SECRETS } from '../../kube/client/resources.ts';
 import { readStored, SECRET_KEYS } from '../../tls/in-cluster/read-stored.ts';
 import { isInDate, type SignedLeaf, type Stored } from '../../tls/in-cluster/state.ts';
 import { judgeDates, serverNameOf, type Renewal } from './check-certificate.ts';
@@ -36,8 +37,9 @@ export async function readKept(
   namespace: string,
 ): Promise<KeptCertificates | undefined> {
   if ((environmentOf(deployment)[MODE] ?? mode) !== 'inCluster') return undefined;
-  const resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-  const secret = await attempt(() => client.get<JsonObject>({ resource, namespace, name: secretName }));
+  const secret = await attempt(() =>
+    client.get<JsonObject>({ resource: SECRETS, namespace, name: secretName }),
+  );
   return {
     ...{ namespace, secretName, secret },
     authority: textIn(valueOf(secret), SECRET_KEYS.current.certificate),

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import type { Resource } from '../../kube/client/resources.ts';
+import { SECRETS, type Resource } from '../../kube/client/resources.ts';
 import { serverNameOf, type ServedCertificate } from './check-certificate.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
 import { attempt, found, unread, type Read } from './diagnosis.ts';
@@ -14,7 +14,6 @@ const HANDSHAKE_MS = 2_000;
  */
 const MAX_ADDRESSES = 3;
 
-const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const SLICES: Resource = {
   group: 'discovery.k8s.io',
   version: 'v1',

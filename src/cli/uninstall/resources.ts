@@ -27,7 +27,6 @@ export const CHANGING: readonly Resource[] = [
 ].map((words) => resource(words, false));
 
 export const DEPLOYMENTS: Resource = resource('apps/v1 Deployment deployments', true);
-export const SECRETS: Resource = resource('v1 Secret secrets', true);
 
 export const CLUSTER_RIGHTS: readonly Resource[] = [
   `${RBAC}/v1 ClusterRoleBinding clusterrolebindings`,

@@ -1,7 +1,7 @@
 import { MUSTER_GROUP, POD_GANG_GROUP } from '../../api/names.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
-import { PODS } from '../../kube/client/resources.ts';
+import { NAMESPACES, PODS } from '../../kube/client/resources.ts';
 import { findWaiting } from './waiting.ts';
 import { hasMustersName, isMusters, isMustersPod, listedObjects, type Where } from './read.ts';
 import * as kinds from './resources.ts';
@@ -92,11 +92,6 @@ async function inNamespace(
   });
 }
 
-const NAMESPACES: Resource = {
-  ...{ group: '', version: 'v1', plural: 'namespaces' },
-  ...{ kind: 'Namespace', namespaced: false },
-};
-
 async function findObjects(where: Where): Promise<StepWork> {
   const { namespace } = where;
   const rights = await Promise.all(
@@ -145,12 +140,17 @@ const releasesOf = (objects: readonly KubeObject[], namespace: string): Readonly
 const GROVES_OWN = 'podcliquesets.grove.io';
 const POD_GANGS = `podgangs.${POD_GANG_GROUP}`;
 
-async function findDefinitions(where: Where): Promise<StepWork> {
+async function mustersDefinitions(where: Where) {
   const all = await listedObjects(where, kinds.DEFINITIONS);
   const grove = all.some(({ metadata }) => metadata.name === GROVES_OWN);
   const musters = all.filter(
     ({ metadata: { name } }) => name.endsWith(`.${MUSTER_GROUP}`) || (name === POD_GANGS && !grove),
   );
+  return { musters, grove };
+}
+
+async function findDefinitions(where: Where): Promise<StepWork> {
+  const { musters, grove } = await mustersDefinitions(where);
   return {
     ...deletions(kinds.DEFINITIONS, musters),
     stays: grove ? [`definition ${POD_GANGS}: the Grove operator needs it`] : [],
@@ -159,13 +159,9 @@ async function findDefinitions(where: Where): Promise<StepWork> {
 
 /** Names the definitions that stay and how many objects of each are stored. */
 export async function keptDefinitions(where: Where): Promise<readonly string[]> {
-  const { writes } = await findDefinitions(where);
-  const names = new Set(writes.map(({ target }) => target.name));
-  const definitions = (await listedObjects(where, kinds.DEFINITIONS)).filter(({ metadata }) =>
-    names.has(metadata.name),
-  );
+  const { musters } = await mustersDefinitions(where);
   return Promise.all(
-    definitions.map(async ({ metadata: { name }, spec }) => {
+    musters.map(async ({ metadata: { name }, spec }) => {
       const resource = storedResource(spec as StoredDefinition);
       const count = (await listedObjects(where, resource)).length;
       return `definition ${name} with ${count} of its objects (${groupVersionString(resource)}): --definitions deletes both`;

@@ -1,10 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
-import { messageOf } from '../../errors.ts';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { sleep, type Clock } from '../../kube/client/clock.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
-import type { KubeObject, Resource, Target } from '../../kube/client/resources.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { SECRETS, type KubeObject, type Resource, type Target } from '../../kube/client/resources.ts';
 import type { TrustedCa } from '../../tls/in-cluster/state.ts';
 import {
   bundleText,
@@ -16,7 +15,6 @@ import {
 } from '../../tls/in-cluster/read-stored.ts';
 import type { Issued } from '../../tls/issue.ts';
 
-const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const SELF_SUBJECT_REVIEWS: Resource = {
   group: 'authentication.k8s.io',
   version: 'v1',
@@ -165,7 +163,7 @@ export class CertificateStore {
       const time = Date.parse(ownString(ownObject(answer, 'metadata'), 'creationTimestamp') ?? '');
       return Number.isNaN(time) ? undefined : time;
     } catch (error) {
-      if (isNotFound(error) || messageOf(error).includes('403')) return undefined;
+      if (isNotFound(error) || isForbidden(error)) return undefined;
       throw error;
     }
   }

@@ -55,6 +55,13 @@ export const NAMESPACES: Resource = {
   namespaced: false,
 };
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+export const SECRETS: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+};
 export const POD_GANGS: Resource = {
   group: POD_GANG_GROUP,
   version: POD_GANG_VERSION,
