@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { readSoak } from '../bench/soak/results.ts';
 import { cpuChart } from './cpu-chart.ts';
 import { dashboardPicture } from './dashboard.ts';
 import { readFigures, speedLine } from './figures.ts';
 import { gangLife } from './gang-life.ts';
 import { guards } from './guards.ts';
 import { rooms } from './rooms.ts';
-import { readSoak, soakChart } from './soak-chart.ts';
+import { soakChart } from './soak-chart.ts';
 
 export const PICTURES_FOLDER = join(import.meta.dirname, '../docs/pictures');
 

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { BLAMED, type Blamed } from '../bench/soak/failures.ts';
 import type { Sample, SoakResults } from '../bench/soak/results.ts';
 import { KINDS } from '../bench/soak/schedule.ts';
@@ -20,10 +18,6 @@ const PAINTS: Readonly<Record<Blamed, Paint>> = {
   balancer: 'other',
   'API server': 'other',
 };
-
-/** The run whose figures are in docs/reliability.md. */
-export const RECORDED = join(import.meta.dirname, '../bench/soak/recorded.json');
-export const readSoak = (): SoakResults => JSON.parse(readFileSync(RECORDED, 'utf8')) as SoakResults;
 
 interface Panel {
   readonly name: string;

@@ -1,10 +1,8 @@
-// `npm run soak:docs [-- FILE]`: takes a run as the one that docs/reliability.md shows, and makes its tables and picture anew.
+// `npm run soak:docs [-- FILE]`: docs/reliability.md shows this run from now on. Its picture is drawn by npm right after.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PICTURES_FOLDER } from '../../pictures/pictures.ts';
-import { readSoak, RECORDED, soakChart } from '../../pictures/soak-chart.ts';
 import { aligned } from '../measure/figures.ts';
-import type { SoakResults } from './results.ts';
+import { readSoak, RECORDED, type SoakResults } from './results.ts';
 import { figuresLine, runLine, tablesOf } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/reliability.md');
@@ -23,7 +21,5 @@ export function withSoak(page: string, results: SoakResults): string {
 if (import.meta.main) {
   const [file = 'bench/soak/results.json'] = process.argv.slice(2);
   copyFileSync(file, RECORDED);
-  const results = readSoak();
-  writeFileSync(PAGE, withSoak(readFileSync(PAGE, 'utf8'), results));
-  writeFileSync(join(PICTURES_FOLDER, 'soak.svg'), soakChart(results));
+  writeFileSync(PAGE, withSoak(readFileSync(PAGE, 'utf8'), readSoak()));
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Blamed } from './failures.ts';
 import type { Kind } from './schedule.ts';
 
@@ -78,3 +80,7 @@ export interface SoakResults {
 /** Goals that were missed, each as a sentence. */
 export const missed = ({ goals }: SoakResults): string[] =>
   goals.filter(({ found }) => found > 0).map(({ name, found }) => `${name}: ${found}, and it has to be 0`);
+
+/** The run whose figures are in docs/reliability.md. */
+export const RECORDED = join(import.meta.dirname, 'recorded.json');
+export const readSoak = (): SoakResults => JSON.parse(readFileSync(RECORDED, 'utf8')) as SoakResults;

@@ -7,8 +7,7 @@ import { blamed, causeOf, excusesAfterMs, NOTICED_MS, type Done } from '../../..
 import { Ledger } from '../../../bench/soak/ledger.ts';
 import { soakOptionsFrom } from '../../../bench/soak/options.ts';
 import { countsFor, DISTURBANCES, KINDS, scheduleOf } from '../../../bench/soak/schedule.ts';
-import { missed } from '../../../bench/soak/results.ts';
-import { readSoak } from '../../../pictures/soak-chart.ts';
+import { missed, readSoak } from '../../../bench/soak/results.ts';
 import type { Version } from '../../cluster/support/etcd-history.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/reliability.md'), 'utf8');
