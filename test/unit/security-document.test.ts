@@ -162,10 +162,8 @@ const token = [
   'account rights in Karmada’s API server, where whoever has it decides where the workloads of the fleet run, and reads them',
   '([fleet.md](fleet.md#the-assigner)): no policy narrows what it writes into bindings.',
   '',
-  '**`in-cluster-certificates` gives more away.** Muster then keeps its CA, with its key, in the Secret `muster-certificates`, and writes',
-  '`caBundle`s. The policy `muster-account-webhooks` of that component holds it to these: a stolen token can have every gang refused, and',
-  'answer for Muster where it can also take its address; without the policy it could have every object of the cluster sent to the thief.',
-  'Files, by cert-manager or by hand, give no such right ([why](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
+  '`in-cluster-certificates` keeps the CA’s key in the Secret `muster-certificates`. Without its policy `muster-account-webhooks` a thief',
+  'could have every object of the cluster sent to him ([why it is so](adr/0047-certificates-in-the-cluster-cost-the-bound-of-a-stolen-token.md)).',
 ].join('\n');
 
 const remains = [

@@ -1,4 +1,8 @@
-import { manifestsIn, webhookConfigurations } from '../../support/manifests.ts';
+import { join } from 'node:path';
+import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
+import { kustomized } from '../../../src/cli/doctor/installed/kustomize.ts';
+import { manifestsIn, type KubernetesObject, webhookConfigurations } from '../../support/manifests.ts';
+import { packageRoot } from '../../../src/cli/version.ts';
 import type { Serving } from '../../support/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { until } from '../control-plane/until.ts';
@@ -50,6 +54,7 @@ export async function openStage(): Promise<Stage> {
     await plane.addNode(NODE);
     for (const component of COMPONENTS) await applyAll(client, await manifestsIn(`components/${component}`));
     await policiesInForce(client);
+    await boundOfCertificates(plane);
     await until('the ClusterRole edit is put together', async () => {
       const { rules } = await client.ok<{ rules?: readonly { apiGroups?: readonly string[] }[] }>(
         'GET',
@@ -89,4 +94,18 @@ export async function openStage(): Promise<Stage> {
     },
     close: () => on.close(),
   };
+}
+
+/** Of the base's policies the component of certificates changes one, and only an overlay has it so. */
+async function boundOfCertificates({ client }: ControlPlane): Promise<void> {
+  const overlay = kustomized(join(packageRoot() ?? '', 'manifests/overlays/in-cluster'));
+  const changed = (overlay as unknown as KubernetesObject[]).filter(
+    ({ metadata }) => metadata.name === 'muster-account-gang-objects',
+  );
+  await applyAll(client, changed);
+  await until('Muster may change its Secret', async () => {
+    const path = `/api/v1/namespaces/${MUSTER_NAMESPACE}/secrets/muster-certificates`;
+    const as = { as: MUSTER_USER, ...DRY_RUN };
+    return (await client.request('PATCH', path, { data: { x: 'eA==' } }, as)).status === 200;
+  });
 }

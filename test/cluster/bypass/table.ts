@@ -1,4 +1,5 @@
 import { ACCOUNT_WAYS } from './table/accounts.ts';
+import { CERTIFICATE_WAYS } from './table/certificates.ts';
 import { COMPONENT_WAYS } from './table/components.ts';
 import { GANG_WAYS } from './table/gangs.ts';
 import { GATE_WAYS } from './table/gate.ts';
@@ -21,6 +22,7 @@ export const TABLE: readonly (readonly [title: string, ways: readonly Way[]])[] 
   ['What the schedulers count by', OBJECT_WAYS],
   ['Accounts and rights', ACCOUNT_WAYS],
   ['Rights of components', COMPONENT_WAYS],
+  ['Certificates in the cluster', CERTIFICATE_WAYS],
   ['Other webhooks', WEBHOOK_WAYS],
   ['Others', OTHERS_WAYS],
   ['The port', STRANGER_WAYS],

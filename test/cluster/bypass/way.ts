@@ -54,6 +54,7 @@ export type End =
 /** What of `manifests/components` gives Muster's account rights beside the base's, but for those of other schedulers. */
 export const COMPONENTS = [
   'hpc',
+  'in-cluster-certificates',
   'preemption',
   'preemption-past-budgets',
   'preemption-preview',
