@@ -97,7 +97,7 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
   const events: CertificateEvents = {
     onSwap: (pair) => {
       serving?.server.swap(pair);
-      metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
+      metrics.certificateEnds(pair.notAfter);
     },
     onResult: (result) => metrics.reloaded(result),
   };
@@ -117,7 +117,7 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
   };
   try {
     stopping.push(() => certificates.stop());
-    // Before the certificate: what it waits for is told by readiness.
+    // Both before the certificate: what it waits for is told by readiness and by metrics.
     const probes = probeServer([
       {
         name: 'not-draining',
@@ -146,8 +146,20 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
       healthProbes.port,
       '--health-port',
     );
+    const exposition = metricsServer(async () => {
+      const { contentType, body } = await metrics.expose();
+      return { contentType, body: body + ((await options.moreMetrics?.()) ?? '') };
+    });
+    stopping.push(() => exposition.close());
+    const metricsPort = await listenOn(
+      exposition,
+      addressOf(metricsSettings.bindAddress),
+      metricsSettings.port,
+      '--metrics-port',
+    );
+
     const pair = await certificates.start();
-    metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
+    metrics.certificateEnds(pair.notAfter);
 
     const webhookServer = new WebhookServer({
       host: addressOf(webhooks.bindAddress),
@@ -170,17 +182,6 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
     // It may have changed while the port was opened.
     if (certificates.current !== pair) webhookServer.swap(certificates.current);
 
-    const exposition = metricsServer(async () => {
-      const { contentType, body } = await metrics.expose();
-      return { contentType, body: body + ((await options.moreMetrics?.()) ?? '') };
-    });
-    stopping.push(() => exposition.close());
-    const metricsPort = await listenOn(
-      exposition,
-      addressOf(metricsSettings.bindAddress),
-      metricsSettings.port,
-      '--metrics-port',
-    );
     const ports = { webhooks: webhooksPort, health, metrics: metricsPort };
     log.info(
       {

@@ -54,7 +54,7 @@ export const admissionMetrics = {
   muster_tls_not_after_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'End of the serving certificate, in seconds since 1970.',
+    help: 'End of the serving certificate, in seconds since 1970; absent while there is none.',
   },
   muster_tls_reload_total: {
     type: 'counter',

@@ -22,7 +22,6 @@ export class Metrics {
   readonly inFlight = gauge('muster_admission_in_flight', this.registry);
   readonly inFlightBytes = gauge('muster_admission_in_flight_bytes', this.registry);
   readonly connections = gauge('muster_connections', this.registry);
-  readonly tlsNotAfter = gauge('muster_tls_not_after_seconds', this.registry);
   readonly backends = new BackendMetrics(this.registry);
   readonly #requests = counter('muster_admission_requests_total', this.registry);
   readonly #shed = counter('muster_admission_shed_total', this.registry);
@@ -33,6 +32,7 @@ export class Metrics {
   readonly #logLines = counter('muster_log_lines_total', this.registry);
   readonly #logOmitted = counter('muster_log_omitted_total', this.registry);
   readonly #logDropped = counter('muster_log_dropped_bytes_total', this.registry);
+  #notAfter: ReturnType<typeof gauge> | undefined;
   #coversLeaf: ReturnType<typeof gauge> | undefined;
   readonly #collectors: (() => void)[] = [];
   readonly #durations = new DurationHistogram(
@@ -101,6 +101,12 @@ export class Metrics {
 
   httpFailure(code: number): void {
     this.#httpFailures.inc({ code: String(code) });
+  }
+
+  /** There is no such metric before the first certificate: 0 would be one that ended in 1970. */
+  certificateEnds(notAfter: Date): void {
+    this.#notAfter ??= gauge('muster_tls_not_after_seconds', this.registry);
+    this.#notAfter.set(notAfter.getTime() / 1000);
   }
 
   /** Not called where nobody reads the caBundles: there is no such metric then. */

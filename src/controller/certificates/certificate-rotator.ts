@@ -32,7 +32,7 @@ export interface CertificateRotatorOptions {
   readonly serverName: string;
   readonly times: CertificateTimes;
   readonly log: Logger;
-  /** Reports whether every stored caBundle covers the leaf in service. */
+  /** Reports whether every stored caBundle covers the leaf in service, once there is one. */
   readonly covers: (covers: boolean) => void;
   readonly clock?: Clock;
   /** The longest wait (ms) between two looks; what a watch misses is seen then. */
@@ -162,9 +162,8 @@ export class CertificateRotator {
         swapped = true;
         continue;
       }
-      const covered =
-        reading.served !== undefined && isCovered(reading.served.leaf, reading.stored, situation.clocks);
-      this.#options.covers(covered);
+      if (reading.served !== undefined)
+        this.#options.covers(isCovered(reading.served.leaf, reading.stored, situation.clocks));
       const step = nextStep(situation);
       if (step === undefined || writes >= MAX_WRITES) {
         const problems = [...problemsOf(reading, this.#store.secretName), ...failed.values()];

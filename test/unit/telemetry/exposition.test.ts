@@ -29,6 +29,7 @@ async function exposed(): Promise<string> {
   const metrics = new Metrics({ version: '1.0.0', commit: 'abc' }, ['/mutate-pod']);
   metrics.answered('/mutate-pod', 'CREATE', 'patched', 0.001);
   metrics.refused('GateProtected');
+  metrics.certificateEnds(new Date());
   metrics.coversLeaf(true);
   metrics.httpFailure(404);
   metrics.backends.enabled(['b'], 'b');
