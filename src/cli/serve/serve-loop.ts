@@ -161,21 +161,3 @@ export const preparationLog = (log: Logger): ModuleObserver => ({
     log.error({ preparation, reason, againInMs }, 'a preparation module has ended, and its gangs wait'),
   noticed: (preparation, notice) => log.warn({ preparation }, printable(notice, 512)),
 });
-
-/**
- * Ends everything concurrently, so that independent parts do not wait for each other: the loop gives up its Lease while
- * reviews are still drained. Each failure is reported, and prevents no other end.
- * @throws the first failure, once everything has ended or failed
- */
-export async function endTogether(
-  ends: readonly (() => Promise<void> | undefined)[],
-  failed: (error: unknown) => void,
-): Promise<void> {
-  const ended = await Promise.allSettled(ends.map(async (end) => end()));
-  const failures = ended.flatMap((end) =>
-    end.status === 'rejected' ? [{ error: end.reason as unknown }] : [],
-  );
-  for (const { error } of failures) failed(error);
-  const [first] = failures;
-  if (first !== undefined) throw first.error;
-}

@@ -6,23 +6,17 @@ import { builtInBackends } from '../../backends/registry.ts';
 import { hostedPreparations } from '../../modules/module-preparation.ts';
 import { hostedModules } from '../../modules/module-backend.ts';
 import { messageOf, MusterError } from '../../errors.ts';
-import { metricsOf, startProgram } from '../../server/program.ts';
+import { metricsOf, startProgram, type ServerProgram } from '../../server/program.ts';
 import { LogCounts } from '../../telemetry/failure-lines.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { verbConfiguration, type VerbConfiguration } from '../input/configured.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
+import { Begun } from './begun.ts';
 import { startFleetLoop, fleetEndpoints } from './fleet-loop.ts';
 import { keepCertificates } from './keep-certificates.ts';
-import {
-  endTogether,
-  initWithoutCluster,
-  moduleLog,
-  preparationLog,
-  startForecasts,
-  startLoop,
-} from './serve-loop.ts';
+import { initWithoutCluster, moduleLog, preparationLog, startForecasts, startLoop } from './serve-loop.ts';
 import { buildStamp, musterVersion } from '../version.ts';
 
 interface ServeFlags {
@@ -87,22 +81,52 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   }
 }
 
-async function serveWith(
+interface Given {
+  readonly flags: ServeFlags;
+  readonly log: Logger;
+  readonly counts: LogCounts;
+  readonly io: CliIo;
+}
+type Hosted = Pick<VerbConfiguration, 'modules' | 'plugins' | 'preparations'>;
+
+async function serveWith(configuration: OperatorConfiguration, hosted: Hosted, given: Given): Promise<void> {
+  const { log } = given;
+  const begun = new Begun((failure) => log.error({ err: failure }, messageOf(failure)));
+  const program = await begun.orEnd(() => beginAll(configuration, hosted, given, begun));
+  await new Promise<void>((resolve) => {
+    const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
+    // closeWithGrace exits the process after this function, at once on a second signal, and with 1 after an error.
+    closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
+      if (err) log.error({ err }, 'ending after an unexpected error');
+      else log.info({ signal }, 'ending');
+      try {
+        // Gangs that are admitted during the drain are released by another replica, or by the next process.
+        begun.endsTogether(() => (err ? program.close() : program.drain()));
+        await begun.end();
+        resolve();
+      } finally {
+        await flushLog(log);
+      }
+    });
+  });
+}
+
+/** Starts everything, and names to `begun` whatever has to end. */
+async function beginAll(
   configuration: OperatorConfiguration,
-  {
-    modules,
-    plugins,
-    preparations: entries,
-  }: Pick<VerbConfiguration, 'modules' | 'plugins' | 'preparations'>,
-  { flags, log, counts, io }: { flags: ServeFlags; log: Logger; counts: LogCounts; io: CliIo },
-): Promise<void> {
+  { modules, plugins, preparations: entries }: Hosted,
+  { flags, log, counts, io }: Given,
+  begun: Begun,
+): Promise<ServerProgram> {
   const ownNamespace = io.env['POD_NAMESPACE'];
   const preparations = await hostedPreparations(entries, preparationLog(log));
+  for (const { hosted } of preparations) begun.endsLast(() => hosted.stop());
   const policy = policyFrom(configuration, {
     factories: [...builtInBackends, ...(await hostedModules(modules, moduleLog(log)))],
     preparations,
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
+  for (const { hosted } of policy.registry.hosted) begun.endsLast(() => hosted.stop());
   for (const notice of policy.registry.notices) log.warn(notice);
   const build = { version: musterVersion(), ...buildStamp() };
   const metrics = metricsOf(build, counts);
@@ -112,10 +136,7 @@ async function serveWith(
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
   const rotator = await keepCertificates(flags, { configuration, serverName, metrics, log, io });
-  const orEnd = async (thrown: unknown): Promise<never> => {
-    await rotator?.stop();
-    throw thrown;
-  };
+  begun.endsLast(() => rotator?.stop());
   const loop =
     loopMetrics &&
     (await startLoop(flags, {
@@ -126,17 +147,16 @@ async function serveWith(
       metrics,
       loopMetrics,
       io,
-    }).catch(orEnd));
+    }));
+  begun.endsTogether(() => loop?.stop());
   const fleet =
-    loopMetrics &&
-    (await startFleetLoop(flags, { configuration, plugins, log, loopMetrics, io }).catch(orEnd));
-  const endProbes =
-    loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
-  const endModules = (): void => {
-    for (const { hosted } of [...policy.registry.hosted, ...preparations]) hosted.stop();
-  };
+    loopMetrics && (await startFleetLoop(flags, { configuration, plugins, log, loopMetrics, io }));
+  begun.endsTogether(() => fleet?.stop());
+  if (loop === undefined)
+    begun.endsTogether(await initWithoutCluster(policy.registry, log, metrics.backends));
   const forecasts = loop && (await startForecasts(configuration, flags, log));
-  const program = await startProgram({
+  begun.endsLast(() => forecasts?.stop());
+  return startProgram({
     configuration,
     policy: {
       ...policy,
@@ -159,36 +179,6 @@ async function serveWith(
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
     // The fleet's loop is not checked here: reviews are answered without it.
     checks: loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }],
-  }).catch(async (thrown: unknown) => {
-    endModules();
-    forecasts?.stop();
-    await Promise.all([loop?.stop() ?? endProbes?.(), fleet?.stop()]);
-    throw thrown;
-  });
-
-  await new Promise<void>((resolve) => {
-    const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
-    // closeWithGrace exits the process after this function, at once on a second signal, and with 1 after an error.
-    closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
-      if (err) log.error({ err }, 'ending after an unexpected error');
-      else log.info({ signal }, 'ending');
-      try {
-        // Gangs that are admitted during the drain are released by another replica, or by the next process.
-        await endTogether(
-          [
-            () => loop?.stop() ?? endProbes?.(),
-            () => fleet?.stop(),
-            () => (err ? program.close() : program.drain()),
-          ],
-          (failure) => log.error({ err: failure }, messageOf(failure)),
-        );
-        endModules();
-        forecasts?.stop();
-        resolve();
-      } finally {
-        await flushLog(log);
-      }
-    });
   });
 }
 
