@@ -3,10 +3,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { run } from '../../../src/cli/run.ts';
+import { CertificateRotator } from '../../../src/controller/certificates/certificate-rotator.ts';
 import { freePorts } from '../../cluster/control-plane/ports.ts';
 import { httpGet } from '../../cluster/support/http-get.ts';
 import { observeExposition, observeLines } from '../../support/observed.ts';
+import { fakeIo } from '../../unit/cli/fake-io.ts';
 import { until } from '../../unit/tls/until.ts';
 import { WatchedApi } from '../cli/watched-api.ts';
 import { status } from '../kube/fault-server.ts';
@@ -87,4 +90,20 @@ test('a port of metrics that is taken is told while it would wait for a certific
   } finally {
     await new Promise((resolve) => holder.close(resolve));
   }
+});
+
+test('where the program cannot start afterwards, nobody goes on keeping certificates', async () => {
+  const stop = jest.spyOn(CertificateRotator.prototype, 'stop');
+  const { io, written } = fakeIo({
+    env: {
+      MUSTER_LOG_FORMAT: 'text',
+      MUSTER_LOG_LEVEL: 'error',
+      MUSTER_SERVER_CERTIFICATES_MODE: 'inCluster',
+      MUSTER_SERVER_WEBHOOKS_CLIENT_CERTIFICATE_CA_FILE: '/not-there.crt',
+    },
+  });
+  const flags = ['--no-controller', '--kubeconfig', api.kubeconfig, '--server-name', '127.0.0.1'];
+  expect(await run(['serve', ...flags], io)).toBe(2);
+  expect(written.err).toContain('cannot read server.webhooks.clientCertificate.caFile');
+  expect(stop).toHaveBeenCalled();
 });
