@@ -29,7 +29,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'metric muster_kube_throttled_seconds_total': 'only where a rate is set; test/cluster/loop.test.ts',
   'event BackendNotReady': 'a reason of Initialized; test/unit/gang/plan/holds.test.ts',
   'event WaitingForBackendObjects': 'a reason of Initialized; test/unit/gang/plan/holds.test.ts',
-  'log error ending after an unexpected error': 'a defect; test/unit/cli/serve/serve-loop.test.ts makes one',
+  'log error ending after an unexpected error': 'a defect; test/unit/cli/serve/begun.test.ts makes one',
   'log error an object could not be dealt with': 'a defect of ours in a handler of a watch',
   'log error a decision failed': 'a defect of ours; a backend that breaks its contract is told otherwise',
 };
