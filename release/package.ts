@@ -5,22 +5,19 @@ import { dirname, join } from 'node:path';
 import { writeArchive, copyTracked } from './archive.ts';
 import { applicationFiles } from './image/application.ts';
 
-/** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD @param flags for the compiler */
-export function stagePackage(
-  root: string,
-  stage: string,
-  stamp: string,
-  flags: readonly string[] = [],
-): void {
+/** Compiles into `stage`/dist, beside the files of the package. @param stamp for dist/BUILD @param compiled where it is already */
+export function stagePackage(root: string, stage: string, stamp: string, compiled?: string): void {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
   // npm packs the first three whatever package.json says.
   copyTracked(root, ['package.json', 'README.md', 'LICENSE', ...files], stage);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const out = join(stage, 'dist');
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out, ...flags], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  if (compiled !== undefined) cpSync(compiled, out, { recursive: true });
+  else
+    execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
+      cwd: root,
+      stdio: 'inherit',
+    });
   writeFileSync(join(out, 'BUILD'), `${stamp}\n`);
 }
 

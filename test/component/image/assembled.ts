@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, wr
 import { dirname, join, relative } from 'node:path';
 import { buildImage } from '../../../release/image/build.ts';
 import type { RunConfig } from '../../../release/image/dockerfile.ts';
+import { compiledProgram } from '../../support/compiled.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 /** Commit and time that the build leaves in the image: a made one, so that the checkout's state does not matter. */
@@ -39,12 +40,7 @@ export async function assembled(folder: string): Promise<Assembled> {
     string,
     string,
   ];
-  // Types are the business of `npm run typecheck`.
-  execFileSync(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist, '--noCheck'],
-    { cwd: ROOT },
-  );
+  cpSync(await compiledProgram(), dist, { recursive: true });
   writeFileSync(join(dist, 'BUILD'), `${STAMP.join(' ')}\n`);
   process.env['SOURCE_DATE_EPOCH'] = STAMP[1];
   const { digest } = await buildImage({ out, dist });

@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { productionPackages } from '../../../release/image/application.ts';
 import { packPackage, stagePackage } from '../../../release/package.ts';
+import { compiledProgram } from '../../support/compiled.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -72,8 +73,7 @@ function linkedPrograms(): void {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'muster-package-'));
   const stage = join(folder, 'stage');
-  // Types are checked by `npm run typecheck`; checking them here as well would double the time.
-  stagePackage(ROOT, stage, `${COMMIT} 1764100000`, ['--noCheck']);
+  stagePackage(ROOT, stage, `${COMMIT} 1764100000`, await compiledProgram());
   tarball = join(folder, packPackage(stage, folder));
   await mkdir(project());
   await writeFile(join(project(), 'package.json'), '{"name": "mine", "version": "1.0.0", "type": "module"}');
