@@ -4,6 +4,7 @@ import { describe } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../src/cli/version.ts';
 import { own, ownObject, type JsonObject } from '../../src/json/json.ts';
+import { goEnvironment } from '../cluster/control-plane/managed-process.ts';
 import { locateGoTool, whyNoGoTool } from '../cluster/go-tools/go-tools.ts';
 
 const CHART = join(packageRoot() ?? '', 'charts', 'muster');
@@ -27,7 +28,8 @@ export function helm(
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
     const given = [...args, CHART, '--values', '-'];
-    const child = execFile(helmProgram, given, { maxBuffer: 1 << 26 }, (error, out, err) =>
+    const options = { env: goEnvironment(), maxBuffer: 1 << 26 };
+    const child = execFile(helmProgram, given, options, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
     );
     child.stdin?.end(JSON.stringify(values));

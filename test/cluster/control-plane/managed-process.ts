@@ -41,12 +41,11 @@ const FEW_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '4GiB' };
  */
 const ONE_PROCESSOR = { GOMAXPROCS: '1' };
 
-/** Of every Go program here; what the caller's own environment says comes before it. */
-export const goEnvironment = (): NodeJS.ProcessEnv => ({
-  ...FEW_COLLECTIONS,
-  ...ONE_PROCESSOR,
-  ...process.env,
-});
+/** Of every Go program here, those that a shell starts, too. */
+export const FRUGAL_GO = { ...FEW_COLLECTIONS, ...ONE_PROCESSOR };
+
+/** What the caller's own environment says comes before it. */
+export const goEnvironment = (): NodeJS.ProcessEnv => ({ ...FRUGAL_GO, ...process.env });
 
 /** Starts a process in a group of its own, both its output streams going to its log file. */
 export async function launch({ name, path, args, dir, watchdog }: LaunchOptions): Promise<ManagedProcess> {

@@ -4,6 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { packageRoot } from '../../../src/cli/version.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { FRUGAL_GO } from '../control-plane/managed-process.ts';
 
 const ROOT = packageRoot() ?? '';
 const BLOCK = /(?:<!-- tested: ([^\n]*) -->\n)?```sh\n([^]*?)\n```/g;
@@ -75,6 +76,9 @@ export async function readersShell(
       const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
         cwd: folder,
         env: {
+          ...FRUGAL_GO,
+          // The program is compiled once, not with every command.
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
           PATH: [programs, dirname(kubectl), ...(more.path ?? []), process.env['PATH']].join(delimiter),
           HOME: plane.dir,
           KUBECONFIG: kubeconfig,

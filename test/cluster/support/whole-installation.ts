@@ -12,6 +12,7 @@ import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 import { calledOnLoopback, type KubernetesObject } from '../../support/manifests.ts';
 import { fakeIo } from '../../unit/cli/fake-io.ts';
 import { locateBinaries } from '../control-plane/binaries.ts';
+import { FRUGAL_GO } from '../control-plane/managed-process.ts';
 import { RELEASE } from '../control-plane/releases.ts';
 import { until } from '../control-plane/until.ts';
 import { applyAll, pathOf } from './apply.ts';
@@ -148,6 +149,7 @@ export async function wholeInstallation(
     shell: (script) =>
       new Promise((resolve, reject) => {
         const env = {
+          ...FRUGAL_GO,
           PATH: `${dirname(kubectl)}:${process.env['PATH'] ?? ''}`,
           KUBECACHEDIR: join(certificates.path, 'kubectl'),
         };

@@ -1,11 +1,22 @@
 /** The image as `npm run image` writes it, unpacked as a runtime unpacks it, and what a test reads of it. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { buildImage } from '../../../release/image/build.ts';
-import type { RunConfig } from '../../../release/image/dockerfile.ts';
+import { assemble, buildImage } from '../../../release/image/build.ts';
+import { runConfig, type RunConfig } from '../../../release/image/dockerfile.ts';
+import { writeImage, type Image } from '../../../release/image/oci.ts';
 import { compiledProgram } from '../../support/compiled.ts';
+import { inLength } from '../../support/length.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 /** Commit and time that the build leaves in the image: a made one, so that the checkout's state does not matter. */
@@ -16,10 +27,15 @@ interface Descriptor {
   readonly size: number;
 }
 
-export interface Assembled {
+interface Written {
+  /** The compiled program. */
   readonly dist: string;
   readonly out: string;
+  /** What a runtime unpacks. */
   readonly rootfs: string;
+}
+
+export interface Assembled extends Written {
   readonly digest: string;
   readonly layers: readonly Descriptor[];
   readonly config: RunConfig;
@@ -43,14 +59,27 @@ export async function assembled(folder: string): Promise<Assembled> {
   cpSync(await compiledProgram(), dist, { recursive: true });
   writeFileSync(join(dist, 'BUILD'), `${STAMP.join(' ')}\n`);
   process.env['SOURCE_DATE_EPOCH'] = STAMP[1];
-  const { digest } = await buildImage({ out, dist });
+  const write = inLength({ short: writeApplication, long: buildImage });
+  const { digest } = await write({ out, dist, rootfs });
   const image = readImage(out);
-  mkdirSync(rootfs);
+  mkdirSync(rootfs, { recursive: true });
   for (const layer of image.layers) {
     const file = join(out, 'image/blobs', layer.digest.replace(':', '/'));
     execFileSync('tar', ['--extract', '--gzip', '--same-permissions', '--directory', rootfs, '--file', file]);
   }
   return { dist, out, rootfs, digest, ...image };
+}
+
+/** The layer of Node takes most of the time to compress and to unpack: the short form has its files in `rootfs` at once. */
+async function writeApplication({ out, dist, rootfs }: Written): Promise<Image> {
+  const [runtime = '', application = ''] = assemble(`${out}-layers`, dist);
+  renameSync(runtime, rootfs);
+  execFileSync('chmod', ['-R', 'u=rwX,go=rX', rootfs]);
+  const [COMMIT, seconds] = STAMP;
+  const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const { version: VERSION } = JSON.parse(read('package.json')) as { version: string };
+  const config = runConfig(read('Dockerfile'), { VERSION, COMMIT });
+  return writeImage([application], { config, name: `muster:${VERSION}`, seconds: Number(seconds), out });
 }
 
 /** What is in `below`, by path: the mode, and a file's content. Throws for what is neither a file nor a folder. */

@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { productionPackages } from '../../../release/image/application.ts';
 import { packPackage, stagePackage } from '../../../release/package.ts';
 import { compiledProgram } from '../../support/compiled.ts';
+import { inLength } from '../../support/length.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -121,7 +122,7 @@ describe('the npm package', () => {
     expect(existsSync(join(project(), 'node_modules/.bin/muster'))).toBe(true);
   });
 
-  test('exports what modules import, with types, to Node and to the compiler', async () => {
+  test('exports what modules import, to Node and in the long form, with types, to the compiler', async () => {
     await writeFile(
       join(project(), 'mine.ts'),
       `import { PodRefused, type BackendFactory } from '@muster-dev/muster';
@@ -143,7 +144,8 @@ void wrong;
       JSON.stringify({ compilerOptions, files: ['mine.ts'] }),
     );
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    expect(await ran(process.execPath, tsc, '-p', '.')).toEqual({ code: 0, out: '' });
+    if (inLength({ short: false, long: true }))
+      expect(await ran(process.execPath, tsc, '-p', '.')).toEqual({ code: 0, out: '' });
     expect(await ran(process.execPath, 'mine.ts')).toEqual({ code: 0, out: 'function function mine\n' });
   });
 });
