@@ -172,8 +172,8 @@ export const operatorConfigurationSchema = z.strictObject({
       podGang: z
         .strictObject({
           concurrentSyncs: concurrentSyncs(
-            5,
-            'PodGangs of one namespace reconciled at a time, of all together twice as many. 5: Grove’s default; a gang’s writes are ordered in any case.',
+            256,
+            'PodGangs of one namespace reconciled at a time, at most, of all together twice as many. 256: as many as the API server takes, which is found by how fast it answers; Grove’s default is 5.',
           ),
           namespaceSelector: labelSelector('Whose gangs the loop moves, by the labels of their Namespace.'),
           objectSelector: labelSelector('Which gangs the loop moves, by the labels of the PodGang.'),

@@ -105,6 +105,16 @@ export const loopMetrics = {
     labels: ['verb'],
     help: 'How long an answer took, of each attempt. Without watches.',
   },
+  muster_kube_requests_in_flight: {
+    type: 'gauge',
+    labels: [],
+    help: 'Requests to the API server that the loop has under way.',
+  },
+  muster_kube_requests_window: {
+    type: 'gauge',
+    labels: [],
+    help: 'Requests that the loop may have under way: more while answers come in time, fewer where the API server refuses some.',
+  },
   muster_kube_throttled_seconds_total: {
     type: 'counter',
     labels: [],

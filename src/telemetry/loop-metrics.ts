@@ -19,6 +19,12 @@ export interface SlotState {
   readonly busySlots: number;
 }
 
+/** The calls of the loop's client that are in flight, and how many may be. */
+export interface CallsState {
+  readonly inFlight: number;
+  readonly limit: number;
+}
+
 const IDLE: QueueState = { depth: 0, oldestMs: 0, longestRunningMs: 0 };
 
 /**
@@ -61,11 +67,14 @@ export class LoopMetrics {
     loopMetrics.muster_kube_request_duration_seconds.labels,
     this.registry,
   );
+  readonly #inFlight = gauge('muster_kube_requests_in_flight', this.registry);
+  readonly #window = gauge('muster_kube_requests_window', this.registry);
   readonly #throttled = counter('muster_kube_throttled_seconds_total', this.registry);
   readonly #remembered = new Set<string>();
   #fleet: { readonly ready: () => boolean; readonly gauge: Gauge } | undefined;
   #queue: () => QueueState | undefined = () => undefined;
   #unreleasedMs: () => number = () => 0;
+  #calls: CallsState = { inFlight: 0, limit: 0 };
   readonly #slotsOf = new Map<string, () => Iterable<SlotState>>();
   readonly #sizes: (() => Iterable<readonly [string, number]>)[] = [];
   readonly #still: (() => number)[] = [];
@@ -84,6 +93,8 @@ export class LoopMetrics {
     this.#oldest.set(oldestMs / 1000);
     this.#longest.set(longestRunningMs / 1000);
     this.#oldestUnreleased.set(this.#unreleasedMs() / 1000);
+    this.#inFlight.set(this.#calls.inFlight);
+    this.#window.set(this.#calls.limit);
     for (const [controller, slotsOf] of this.#slotsOf) {
       const all = [...slotsOf()];
       this.#slots.set(
@@ -106,6 +117,11 @@ export class LoopMetrics {
   /** @param queue called at every scrape; returns undefined when no loop leads */
   queueFrom(queue: () => QueueState | undefined): void {
     this.#queue = queue;
+  }
+
+  /** @param calls read at every scrape */
+  callsFrom(calls: CallsState): void {
+    this.#calls = calls;
   }
 
   /** @param slots called at every scrape: of each queue of the controller, none where no loop leads */

@@ -94,7 +94,9 @@ clusterSuite('the metrics of a Muster before a slow API server', () => {
       'its slots are busy',
       async () => (await value('muster_loop_busy_slots{controller="gangs"}')) >= 5,
     );
-    expect(await value('muster_loop_slots{controller="gangs"}')).toBe(10);
+    expect(await value('muster_kube_requests_in_flight')).toBeGreaterThan(0);
+    expect(await value('muster_kube_requests_window')).toBeGreaterThanOrEqual(16);
+    expect(await value('muster_loop_slots{controller="gangs"}')).toBeGreaterThanOrEqual(32);
     const gatedPods = (name: string) =>
       outside.view.pods.byIndex(BY_GANG, `${NAMESPACE}/${name}`).filter(isGated);
     const waiting = names.filter((name) => gatedPods(name).length === 2).slice(-DELETED);

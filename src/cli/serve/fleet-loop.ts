@@ -41,7 +41,7 @@ export async function startFleetLoop(cluster: ClusterFlags, given: Given): Promi
   for (const { source } of plugins) await readModule(source);
   const loop = beginWhenPossible(
     async () => {
-      const client = await clientFor(
+      const { client } = await clientFor(
         kubeconfig === undefined ? cluster : { kubeconfig },
         configuration.runtimeClientConnection,
         loopMetrics,

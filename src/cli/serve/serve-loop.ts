@@ -9,6 +9,7 @@ import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/supervisor.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
+import type { CallWindow } from '../../kube/loop/call-window.ts';
 import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
@@ -37,13 +38,14 @@ export async function startLoop(
   },
 ): Promise<Loop> {
   const { configuration, registry, preparations, metrics, loopMetrics, log, io } = given;
-  const client = await clientFor(cluster, configuration.runtimeClientConnection, loopMetrics, io);
+  const { client, window } = await clientFor(cluster, configuration.runtimeClientConnection, loopMetrics, io);
+  loopMetrics.callsFrom(window);
   const { startControllers } = await import('../../controller/controller.ts');
   return startControllers({
     client,
     registry,
     settings: {
-      concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
+      concurrentSyncs: () => Math.min(window.limit, configuration.controllers.podGang.concurrentSyncs),
       selectors: configuration.controllers.podGang,
       gangKinds: gangKindsWith(configuration.workloads),
       leaderElection: configuration.leaderElection,
@@ -66,13 +68,23 @@ export async function clientFor(
   { qps, burst }: OperatorConfiguration['runtimeClientConnection'],
   loopMetrics: LoopMetrics,
   io: CliIo,
-): Promise<KubeClient> {
+): Promise<{ readonly client: KubeClient; readonly window: CallWindow }> {
   const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
+  const { CallWindow, MOST_CALLS } = await import('../../kube/loop/call-window.ts');
+  const window = new CallWindow();
   const { client } = await connect(cluster, io, {
     limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
-    observer: { answered: (verb, status, ms) => loopMetrics.requested(verb, status, ms) },
+    window,
+    // A call that waits for none, such as the renewal of a Lease, finds a connection besides.
+    connections: MOST_CALLS + 16,
+    observer: {
+      answered: (verb, status, ms) => {
+        window.answered(verb, status, ms);
+        loopMetrics.requested(verb, status, ms);
+      },
+    },
   });
-  return client;
+  return { client, window };
 }
 
 /** Settings of preemption; undefined where it is off. Muster never evicts its own Pods. */

@@ -14,12 +14,9 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { readMemberPod } from '../watch/gang-view.ts';
-import { FairSlots } from '../../kube/loop/fairness.ts';
+import { MOST_CALLS } from '../../kube/loop/call-window.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangKind } from '../../workloads/kind.ts';
-
-/** Pods that are handled concurrently: one for each connection of the client; more would only queue in the API server. */
-export const AT_A_TIME = 16;
 
 /** Up to this many Pods are read by name; for more, all Pods of the gang are listed, which bounds the cost of many names. */
 const READ_BY_NAME = 8;
@@ -52,17 +49,8 @@ export interface GangName {
   readonly name: string;
 }
 
-/**
- * @param slots limits concurrent gate removals of all gangs, so that one namespace's thousands do not delay another's
- *   few
- * @param kinds kinds of workload whose Pods may ask for a gang; default: the built-in kinds
- */
-export function gangWriter(
-  client: KubeClient,
-  signal: AbortSignal,
-  slots = new FairSlots(AT_A_TIME),
-  kinds?: readonly GangKind[],
-): GangWriter {
+/** @param kinds kinds of workload whose Pods may ask for a gang; default: the built-in kinds */
+export function gangWriter(client: KubeClient, signal: AbortSignal, kinds?: readonly GangKind[]): GangWriter {
   const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
   const written = async (write: Promise<JsonObject>): Promise<GangRecord | undefined> => {
     try {
@@ -95,12 +83,12 @@ export function gangWriter(
       return found.map((pod) => readMemberPod(pod, kinds));
     },
     ungate: (ungates, done) =>
-      forEachOf(ungates, AT_A_TIME, async (ungate) => {
+      forEachOf(ungates, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
           const patch = ungatePatch(ungate);
           const unread = { signal, answer: 'nothing' } as const;
-          await slots.run(ungate.namespace, () => client.jsonPatch(pod, patch, unread));
+          await client.jsonPatch(pod, patch, unread);
         } catch (error) {
           if (!isNotFound(error)) throw outdatedOr(error);
         }
@@ -117,7 +105,7 @@ async function podsByName(
   signal: AbortSignal,
 ): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
-  await forEachOf(names, AT_A_TIME, async (name) => {
+  await forEachOf(names, async (name) => {
     const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
     try {
       const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
@@ -154,14 +142,10 @@ const outdatedOr = (error: unknown): unknown =>
   isConflict(error) || isInvalid(error) ? new Outdated((error as Error).message, { cause: error }) : error;
 
 /**
- * Runs `work` for at most `atATime` items concurrently. After an Outdated error the others continue; after any other,
- * no new item begins.
+ * Runs `work` for as many items concurrently as the client may ever call. After an Outdated error the others continue;
+ * after any other, no new item begins.
  */
-async function forEachOf<T>(
-  items: readonly T[],
-  atATime: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+async function forEachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let outdated: Outdated | undefined;
   let failure: Error | undefined;
@@ -176,7 +160,7 @@ async function forEachOf<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atATime, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(MOST_CALLS, items.length) }, worker));
   const thrown = failure ?? outdated;
   if (thrown !== undefined) throw thrown;
 }

@@ -1,8 +1,7 @@
 import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
 import { weightIn } from '../watch/gang-view.ts';
-import { FairSlots } from '../../kube/loop/fairness.ts';
-import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
+import { gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
 import { WriteMemory, SOON_MS, urgencyOf } from './write-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
@@ -34,14 +33,13 @@ export const gangs: ControllerFactory = (shared) => {
     weightOf: weightIn(watch.view),
     begin: () => {
       memory = new WriteMemory();
-      const slots = new FairSlots(AT_A_TIME);
       const reconcile = podGangReconciler({
         view: watch.view,
         synced: () => watch.watches.hasSynced,
         registry,
         selectors,
         backends,
-        writer: (end) => gangWriter(client, end, slots, settings.gangKinds),
+        writer: (end) => gangWriter(client, end, settings.gangKinds),
         recorder,
         memory,
         now: () => now().getTime(),

@@ -1,3 +1,4 @@
+import type { Concurrency } from '../../kube/loop/keyed-controller.ts';
 import type { PriorityClasses } from '../../api/priority-class.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
@@ -38,7 +39,8 @@ export interface ControllerSettings {
   readonly preparations?: readonly PreparerFactory[] | undefined;
   /** Absent: Muster does not preempt. */
   readonly preemption?: PreemptionSettings | undefined;
-  readonly concurrentSyncs: number;
+  /** PodGangs of one namespace that are reconciled concurrently. */
+  readonly concurrentSyncs: Concurrency;
   /** Kinds of workload whose Pods may ask for a gang. Absent: the built-in kinds. */
   readonly gangKinds?: readonly GangKind[] | undefined;
   readonly selectors: GangSelectors;

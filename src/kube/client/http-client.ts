@@ -31,6 +31,12 @@ import { linesOf } from './answer-stream.ts';
 export interface KubeClientOptions extends TransportOptions {
   /** Limits the rate of calls but not of watches. Absent: only the number of connections limits them. */
   readonly limit?: TokenBucket | undefined;
+  /** Limits the calls in flight, by lanes that take turns: namespaces. Absent: the number of connections does. */
+  readonly window?: Window | undefined;
+}
+
+interface Window {
+  run<T>(lane: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** @param settings of the connections; the clock is for tests */
@@ -40,8 +46,10 @@ export function createKubeClient(connection: Connection, settings: KubeClientOpt
     call: Omit<Call, 'signal' | 'timeoutMs'> & Unread,
     { signal, timeoutMs = 15_000, unlimited }: KubeCallOptions = {},
   ): Promise<T> => {
-    if (unlimited !== true) await settings.limit?.take(signal);
-    const bytes = await transport.call({ ...call, signal, timeoutMs });
+    const { limit, window } = unlimited === true ? {} : settings;
+    await limit?.take(signal);
+    const now = (): Promise<Buffer> => transport.call({ ...call, signal, timeoutMs });
+    const bytes = await (window === undefined ? now() : window.run(namespaceIn(call.path), now, signal));
     if (call.keepAnswer === false) return undefined as T;
     try {
       return JSON.parse(withoutLists(bytes, call.unread ?? [])) as T;
@@ -150,6 +158,9 @@ export function createKubeClient(connection: Connection, settings: KubeClientOpt
     close: () => transport.close(),
   };
 }
+
+/** Empty for objects of the cluster and for lists of all namespaces. */
+const namespaceIn = (path: string): string => /\/namespaces\/([^/?]+)\//.exec(path)?.[1] ?? '';
 
 const UNREAD = [MANAGED_FIELDS];
 const JSON_TYPE = 'application/json';

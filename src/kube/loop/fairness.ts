@@ -58,30 +58,6 @@ export class Lanes<T> {
   }
 }
 
-/** Limits concurrent work; when more is requested, lanes take turns. A single lane may use all slots. */
-export class FairSlots {
-  readonly #waiting = new Lanes<() => void>();
-  #free: number;
-  #asked = 0;
-
-  constructor(slots: number) {
-    this.#free = slots;
-  }
-
-  async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(lane, String(this.#asked++), resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.next();
-      // The slot is passed on directly, so that no later caller can take it.
-      if (next === undefined) this.#free += 1;
-      else next.value();
-    }
-  }
-}
-
 /** A map with a limited number of entries: beyond the limit, the oldest entry of the largest lane is removed. */
 export class FairMemory<T> {
   readonly #max: number;

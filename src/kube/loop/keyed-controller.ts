@@ -2,6 +2,7 @@ import type { Clock } from '../client/clock.ts';
 import { sleep, systemClock } from '../client/clock.ts';
 import { isUnreachable } from '../client/errors.ts';
 import { STARTING_MS } from './backoff.ts';
+import { MOST_CALLS } from './call-window.ts';
 import { aborted } from './deadline.ts';
 import type { Controller } from './manager.ts';
 import type { ManagedWatch } from './watches.ts';
@@ -108,11 +109,14 @@ export class KeyedController implements Controller {
   }
 }
 
+/** A number, or one that changes and is at most {@link MOST_CALLS}. */
+export type Concurrency = number | (() => number);
+
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
-  /** Keys of one namespace processed concurrently: `concurrentSyncs`. Across namespaces at most twice as many. */
-  readonly concurrency: number;
+  /** Keys of one namespace processed concurrently. Across namespaces at most twice as many. */
+  readonly concurrency: Concurrency;
   readonly failed?: (key: string, error: unknown, retryInMs: number) => void;
   readonly clock?: Clock;
 }
@@ -137,8 +141,11 @@ export function startWorkers(options: WorkersOptions): Workers {
     if (isUnreachable(error)) lostAt = clock.now();
     return clock.now() - lostAt < STARTING_MS ? AWAY_MS : undefined;
   };
-  const count = 2 * options.concurrency;
-  queue.sharedBy(count);
+  const { concurrency } = options;
+  const [now, most] =
+    typeof concurrency === 'number' ? [() => concurrency, concurrency] : [concurrency, MOST_CALLS];
+  queue.sharedBy(() => 2 * now());
+  const count = 2 * most;
   const workers = Array.from({ length: count }, () => work(options, limit, giveUp.signal));
   const all = Promise.all(workers);
   return {

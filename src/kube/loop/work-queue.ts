@@ -8,13 +8,16 @@ export interface WorkQueueOptions {
   /** Called when a key is retried after a failure, for metrics. Must not throw. */
   readonly retried?: () => void;
   /**
-   * The number of keys that a key counts as while it is being processed, at least 1: keys that take long use more of
-   * their namespace's share of the workers. Default 1. Must not throw.
+   * The number of keys of ten that a key counts as while it is being processed, at least 1: keys that take long use more
+   * of their namespace's share of the workers, however many workers there are. Default 1. Must not throw.
    */
   readonly weightOf?: (key: string) => number;
   /** Back-off of the retries of one key. Default 50 ms to 60 s. */
   readonly backoff?: BackoffLimits;
 }
+
+/** The workers that weights are given for. */
+const WEIGHED_BY = 10;
 
 /** Half of all conflicts are over in 50 ms; a key that fails for hours is retried once or twice a minute. */
 const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
@@ -46,7 +49,7 @@ export class WorkQueue {
   readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
-  #workers = Infinity;
+  #workers: () => number = () => Infinity;
   #closed = false;
 
   constructor(options: WorkQueueOptions = {}) {
@@ -88,11 +91,11 @@ export class WorkQueue {
 
   /** Number of keys that may be processed concurrently. */
   get slots(): number {
-    return this.#workers;
+    return this.#workers();
   }
 
-  /** Sets the number of workers. Without it no namespace is limited in favour of others. */
-  sharedBy(workers: number): void {
+  /** Sets the number of workers, which may change. Without it no namespace is limited in favour of others. */
+  sharedBy(workers: () => number): void {
     this.#workers = workers;
   }
 
@@ -180,13 +183,18 @@ export class WorkQueue {
 
   #handOut(): void {
     while (this.#takers.length > 0) {
-      const idle = this.#workers - this.#taken.size;
+      const workers = this.#workers();
+      const idle = workers - this.#taken.size;
+      const weigh = (key: string): number => {
+        const weight = this.#weightOf(key);
+        return weight === 1 ? 1 : Math.ceil((weight * Math.max(WEIGHED_BY, workers)) / WEIGHED_BY);
+      };
       const next = this.#ready.next((lane, key) => {
         const atWork = this.#atWork.get(lane);
-        return atWork === undefined ? idle > 0 : atWork + this.#weightOf(key) <= idle;
+        return atWork === undefined ? idle > 0 : atWork + weigh(key) <= idle;
       });
       if (next === undefined) return;
-      const weight = this.#weightOf(next.key);
+      const weight = weigh(next.key);
       this.#taken.set(next.key, { since: this.#clock.now(), weight });
       this.#atWork.set(next.lane, (this.#atWork.get(next.lane) ?? 0) + weight);
       this.#takers.shift()?.(next.key);

@@ -72,7 +72,12 @@ export interface ComponentSettings {
 }
 
 export function schedulerArguments(settings: ComponentSettings): string[] {
-  return componentArguments(settings);
+  return [
+    ...componentArguments(settings),
+    // By default 50 requests a second, and so less than 50 Pods.
+    '--kube-api-qps=1000',
+    '--kube-api-burst=2000',
+  ];
 }
 
 export function controllerManagerArguments(

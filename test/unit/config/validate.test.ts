@@ -32,7 +32,7 @@ describe('defaults', () => {
         logDecisionsPerSecond: 20,
         controllers: {
           podGang: {
-            concurrentSyncs: 5,
+            concurrentSyncs: 256,
             namespaceSelector: { matchLabels: {}, matchExpressions: [] },
             objectSelector: { matchLabels: {}, matchExpressions: [] },
           },

@@ -13,6 +13,7 @@ beforeEach(() => {
 });
 
 test('every metric of the loop is exposed with its type and help, and none beside it', async () => {
+  metrics.callsFrom({ inFlight: 3, limit: 32 });
   metrics.watches('pods');
   metrics.cachedFrom(() => [['pods', 3]]);
   metrics.requested('get', 200, 3);
@@ -36,6 +37,8 @@ test('a loop that does nothing shows zeros, so that a rate can be taken from its
     'muster_gangs_standing_still 0',
     ...WAIT_REASONS.toSorted().map((reason) => `muster_gangs_waiting{reason="${reason}"} 0`),
     ...GANG_STATES.toSorted().map((state) => `muster_gangs{state="${state}"} 0`),
+    'muster_kube_requests_in_flight 0',
+    'muster_kube_requests_window 0',
     'muster_kube_throttled_seconds_total 0',
     'muster_loop_gang_release_seconds_count 0',
     'muster_loop_gang_release_seconds_sum 0',
@@ -78,6 +81,7 @@ test('counts and gauges, in seconds', async () => {
     { slots: 10, busySlots: 4 },
     { slots: 10, busySlots: 2 },
   ]);
+  metrics.callsFrom({ inFlight: 3, limit: 32 });
   metrics.watches('pods');
   metrics.listed('pods');
   metrics.watchFailed('pods');
@@ -95,6 +99,8 @@ test('counts and gauges, in seconds', async () => {
       'muster_loop_cached_objects{resource="podgangs"} 2',
       'muster_loop_reconciles_total{result="outdated"} 1',
       'muster_loop_reconcile_duration_seconds_sum{result="outdated"} 0.5',
+      'muster_kube_requests_in_flight 3',
+      'muster_kube_requests_window 32',
       'muster_kube_throttled_seconds_total 1.5',
       'muster_loop_gang_release_seconds_sum 2',
       'muster_loop_gang_unreleased_seconds_sum 4',

@@ -1,7 +1,6 @@
 /** What one namespace puts into the queue, and what it costs the others: a turn, and never all workers. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FairSlots } from '../../../../src/kube/loop/fairness.ts';
 import { startWorkers } from '../../../../src/kube/loop/keyed-controller.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { weightIn } from '../../../../src/controller/watch/gang-view.ts';
@@ -140,32 +139,4 @@ describe('the queue', () => {
       { numRuns: 60 },
     );
   });
-});
-
-test('slots: so many at a time, a lane alone has them all, and lanes that wait take turns', async () => {
-  const slots = new FairSlots(2);
-  const ends = new Map<string, () => void>();
-  const began: string[] = [];
-  const run = (lane: string, name: string): Promise<void> =>
-    slots.run(lane, () => {
-      began.push(name);
-      return new Promise((resolve) => ends.set(name, resolve));
-    });
-  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'].map((name) => run(name[0] as string, name));
-  const failing = slots.run('c', () => Promise.reject(new Error('refused')));
-  failing.catch(() => undefined);
-  for (const name of ['a1', 'a2', 'a3', 'b1', 'a4', 'b2']) {
-    await settled();
-    expect(began.length - [...ends.keys()].indexOf(name)).toBeLessThanOrEqual(2);
-    ends.get(name)?.();
-  }
-  await Promise.all(all);
-  expect(began).toEqual(['a1', 'a2', 'a3', 'b1', 'a4', 'b2']);
-  await expect(failing).rejects.toThrow('refused');
-  // What failed has given its slot back.
-  const after = [run('a', 'a5'), run('b', 'b3')];
-  await settled();
-  expect(began.slice(-2)).toEqual(['a5', 'b3']);
-  for (const name of ['a5', 'b3']) ends.get(name)?.();
-  await Promise.all(after);
 });
