@@ -11,6 +11,8 @@ const LONGER_MS = 5_000;
 /** A Lease of a node is renewed four times in this time (seconds). */
 const NODE_LEASE = 200;
 const AT_ONCE = 16;
+/** Pods that kwok writes at a time; with its 4 they end more slowly than 50 a second are created. */
+const PODS_AT_ONCE = 64;
 
 const stage = (name: string, phase: string, status: string, delay: string): string => `
 apiVersion: kwok.x-k8s.io/v1alpha1
@@ -27,6 +29,17 @@ spec:
   next:
     statusTemplate: |
       ${status}
+`;
+
+const OPTIONS = `
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  podPlayStageParallelism: ${PODS_AT_ONCE}
+  # Given since one of them takes away the defaults of all.
+  nodePlayStageParallelism: 4
+  nodeLeaseParallelism: 4
+  podsOnNodeSyncParallelism: 4
 `;
 
 /** A Pod that is bound runs at once, and has ended after some seconds; one that is to be deleted goes at once. */
@@ -89,7 +102,7 @@ export async function startNodes(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, adding));
   const config = join(dir, 'kwok.yaml');
-  await writeFile(config, STAGES);
+  await writeFile(config, [OPTIONS, STAGES].join('---'));
   const args = [
     `--kubeconfig=${plane.kubeconfig}`,
     `--config=${config}`,

@@ -54,10 +54,16 @@ export class Replicas {
     const process_ = await launch({ name: `muster-${slot}`, path: process.execPath, args, dir, watchdog });
     const replica = { slot, process: process_ };
     this.#running.set(slot, replica);
-    await until(`the replica in slot ${slot} is ready`, async () => {
-      if (process_.ended() !== undefined) throw new Error(`${process_.ended()}, see ${process_.logFile}`);
-      return (await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status === 200;
-    });
+    try {
+      await until(`the replica in slot ${slot} is ready`, async () => {
+        if (process_.ended() !== undefined) throw new Error(`${process_.ended()}, see ${process_.logFile}`);
+        return (await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status === 200;
+      });
+    } catch (error) {
+      // What comes next finds three replicas and a free slot.
+      await this.kill(replica);
+      throw error;
+    }
     return replica;
   }
 

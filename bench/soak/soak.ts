@@ -149,6 +149,7 @@ export async function soak(
       await delay(excusesAfterMs(kind));
     }
     await delay(Math.max(0, (seconds - samples.at()) * 1000));
+    if (fleet.ended() !== undefined) unfinished.push(`kwok: ${fleet.ended()}, see ${fleet.logFile}`);
     const length = samples.at();
     await load.stop();
     const stopped = performance.now();
