@@ -10,6 +10,7 @@ import { Pool } from 'undici';
 import { GATE_POD_GANG_PENDING } from '../../src/api/names.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
+import { MOST_CALLS } from '../../src/kube/loop/call-window.ts';
 import { inParallel } from '../measure/in-parallel.ts';
 import { readGangs, releaseGangs, watchAsTheLoop, type GangNames } from './bare-watching.ts';
 
@@ -17,8 +18,8 @@ export type BareRequest =
   { readonly know: { readonly namespace: string; readonly gangs: readonly GangNames[] } } | 'go';
 export type BareAnswer = 'ready' | 'done' | { readonly failed: string };
 
-/** As src/kube/client. */
-const CONNECTIONS = 16;
+/** As many as the loop has at most. */
+const CONNECTIONS = MOST_CALLS;
 const KEEP_ALIVE = 60_000;
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 

@@ -42,7 +42,6 @@ export interface BareClient {
   stop(): Promise<void>;
 }
 
-/** As many as Muster and the bare client have connections. */
 export const CREATORS = 16;
 const PROBE = 'bench-probe';
 /** Fewer would let the clean-up last as long as the measurement. */
