@@ -1,12 +1,11 @@
 import { systemClock, type Clock } from '../client/clock.ts';
 import { Lanes } from './fairness.ts';
 
-/** Calls in flight at first, where the API server has refused many, and at most. */
-const FIRST = 32;
+/** Calls in flight at first, which is the least, and at most. A further one costs a TLS handshake, on both sides. */
 const LEAST = 16;
 export const MOST_CALLS = 256;
 /** An answer is in time within twice the shortest time of late, or within this much more (ms). */
-const IN_TIME_MS = 50;
+const IN_TIME_MS = 25;
 /** How long the shortest time counts (ms): an API server that has become slower for good is the new measure then. */
 const REMEMBERED_MS = 10_000;
 /** Calls fewer for one that was refused: so more than a sixth of them refused makes the window smaller, less does not. */
@@ -36,7 +35,7 @@ export class CallWindow {
   readonly #waiting = new Lanes<Waiter>();
   /** Calls in flight by lane; no entry for none. */
   readonly #ofLane = new Map<string, number>();
-  #limit = FIRST;
+  #limit = LEAST;
   #inFlight = 0;
   #asked = 0;
   #shortest = Infinity;
@@ -66,7 +65,7 @@ export class CallWindow {
   /** Makes a call once it may be in flight. @throws the signal's reason when it is aborted first */
   async run<T>(lane: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#inFlight === 0 && this.#clock.now() - this.#lastAnswer > IDLE_MS) this.#limit = FIRST;
+    if (this.#inFlight === 0 && this.#clock.now() - this.#lastAnswer > IDLE_MS) this.#limit = LEAST;
     if (this.#may(lane)) this.#enter(lane);
     else await this.#turn(lane, signal);
     try {

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { CallWindow, MOST_CALLS } from '../../../../src/kube/loop/call-window.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
-const FIRST = 32;
 const LEAST = 16;
 let clock: FakeClock;
 let window: CallWindow;
@@ -33,24 +32,24 @@ describe('the window', () => {
   test('grows by one with each answer in time while calls wait, up to its most', async () => {
     void calls('a', 10_000);
     await settled();
-    await answers(FIRST, 200);
-    expect(window.limit).toBe(2 * FIRST);
+    await answers(LEAST, 200);
+    expect(window.limit).toBe(2 * LEAST);
     await answers(MOST_CALLS, 201);
     expect(window.limit).toBe(MOST_CALLS);
   });
 
   test('stays where nothing waits, where answers take longer, and with what is not compared', async () => {
     window.answered('patch', 200, 5);
-    expect(window.limit).toBe(FIRST);
+    expect(window.limit).toBe(LEAST);
     void calls('a', 1_000);
     await settled();
-    await answers(5, 200, 56);
+    await answers(5, 200, 31);
     window.answered('list', 200, 1);
     window.answered('watch', 200);
-    window.answered('patch', 409, 56);
-    expect(window.limit).toBe(FIRST);
-    await answers(5, 200, 55);
-    expect(window.limit).toBe(FIRST + 5);
+    window.answered('patch', 409, 31);
+    expect(window.limit).toBe(LEAST);
+    await answers(5, 200, 30);
+    expect(window.limit).toBe(LEAST + 5);
   });
 
   test('takes an API server that has become slower for the new measure', async () => {
@@ -60,9 +59,9 @@ describe('the window', () => {
     await clock.pass(10_001);
     await answers(1, 200, 400);
     await clock.pass(10_001);
-    expect(window.limit).toBe(FIRST + 1);
+    expect(window.limit).toBe(LEAST + 1);
     await answers(3, 200, 400);
-    expect(window.limit).toBe(FIRST + 4);
+    expect(window.limit).toBe(LEAST + 4);
   });
 
   test('shrinks by what is refused, down to its least, and by half where an answer is lost', async () => {
@@ -99,7 +98,7 @@ describe('the window', () => {
     expect(window).toMatchObject({ limit: MOST_CALLS, inFlight: 0, waiting: 0 });
     await clock.pass(30_001);
     void call('a');
-    expect(window.limit).toBe(FIRST);
+    expect(window.limit).toBe(LEAST);
   });
 });
 
@@ -107,17 +106,17 @@ describe('lanes', () => {
   test('a quarter is for those with nothing in flight, and those that wait take turns', async () => {
     void calls('a', 100);
     await settled();
-    expect(began('a')).toBe((FIRST * 3) / 4);
+    expect(began('a')).toBe((LEAST * 3) / 4);
     void calls('b', 100);
     void calls('c', 1);
     await settled();
-    expect([began('b'), began('c')]).toEqual([FIRST / 4, 0]);
+    expect([began('b'), began('c')]).toEqual([LEAST / 4, 0]);
     for (let at = 0; at < 3; at += 1) {
       ends.shift()?.end();
       await settled();
     }
     expect(began('c')).toBe(1);
-    expect(window.inFlight).toBe(FIRST);
+    expect(window.inFlight).toBe(LEAST);
   });
 
   test('what fails gives its place back, and who is aborted loses only his own', async () => {
@@ -134,7 +133,7 @@ describe('lanes', () => {
     while (ends.length > 0) {
       ends.shift()?.end();
       await settled();
-      expect(window.inFlight).toBeLessThanOrEqual(FIRST);
+      expect(window.inFlight).toBeLessThanOrEqual(LEAST);
     }
     expect(window).toMatchObject({ inFlight: 0, waiting: 0 });
   });
