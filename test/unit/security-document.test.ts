@@ -231,7 +231,7 @@ const limits = [
   '| connections, reviews and bytes in flight, turns | [operations.md](operations.md#limits) | whoever holds most gives way |',
   `| memory of the caches | ${part(room.total)} of the heap in all, ${part(room.ofNamespace)} of one namespace | ${part(room.reserve)} for each |`,
   `| Events that wait | ${waiting ?? ''} of one namespace | each namespace has its turn |`,
-  '| gangs that are worked on at a time | half of the [window](loop.md) for one namespace, a tenth for each 250 groups of a gang | as many more for the others |',
+  '| gangs that are worked on at a time | of one namespace as many as [calls in flight](loop.md); a gang above 250 groups takes a tenth of all for each 250 | as many more for the others |',
   '',
   'The settings of the port ([configuration.md](reference/configuration.md)):',
   '',

@@ -62,7 +62,7 @@ export async function startLoop(
   });
 }
 
-/** A client with the configured rate limit and with metrics. @throws where the API server does not answer */
+/** A client with the configured rate limit, a window of calls and metrics. @throws where the API server does not answer */
 export async function clientFor(
   cluster: ClusterFlags,
   { qps, burst }: OperatorConfiguration['runtimeClientConnection'],

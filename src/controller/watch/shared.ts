@@ -1,4 +1,3 @@
-import type { Concurrency } from '../../kube/loop/keyed-controller.ts';
 import type { PriorityClasses } from '../../api/priority-class.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
@@ -9,6 +8,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
+import type { Concurrency } from '../../kube/loop/keyed-controller.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { PreparerFactory } from '../../preparers/preparer-factory.ts';

@@ -32,10 +32,10 @@ export interface KubeClientOptions extends TransportOptions {
   /** Limits the rate of calls but not of watches. Absent: only the number of connections limits them. */
   readonly limit?: TokenBucket | undefined;
   /** Limits the calls in flight, by lanes that take turns: namespaces. Absent: the number of connections does. */
-  readonly window?: Window | undefined;
+  readonly window?: CallLimit | undefined;
 }
 
-interface Window {
+interface CallLimit {
   run<T>(lane: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 

@@ -7,7 +7,7 @@ import { AnswerStream, type AnswerHead } from './answer-stream.ts';
 import { AnswerTooLarge, Patience, PendingCall, type HttpAnswer } from './pending-call.ts';
 
 export interface TransportOptions {
-  /** Number of connections for calls. Default 16: more would only queue inside the API server. */
+  /** Number of connections for calls. Default 16. */
   readonly connections?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;

@@ -58,6 +58,7 @@ export class CallWindow {
     return this.#inFlight;
   }
 
+  /** Calls that wait for their turn. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -89,7 +90,7 @@ export class CallWindow {
       this.#lostAt = now;
     } else if (REFUSALS.has(status)) {
       this.#limit = Math.max(LEAST, this.#limit - PER_REFUSAL);
-    } else if (ms !== undefined && COMPARED.has(verb) && this.#inTime(ms, now) && this.#waiting.size > 0) {
+    } else if (ms !== undefined && COMPARED.has(verb) && this.#inTime(ms, now) && this.waiting > 0) {
       this.#limit = Math.min(MOST_CALLS, this.#limit + 1);
       this.#admit();
     }

@@ -185,9 +185,11 @@ export class WorkQueue {
     while (this.#takers.length > 0) {
       const workers = this.#workers();
       const idle = workers - this.#taken.size;
+      // Without a number of workers nothing is limited, and no weight may be infinite.
+      const scale = workers === Infinity ? 1 : Math.max(1, workers / WEIGHED_BY);
       const weigh = (key: string): number => {
         const weight = this.#weightOf(key);
-        return weight === 1 ? 1 : Math.ceil((weight * Math.max(WEIGHED_BY, workers)) / WEIGHED_BY);
+        return weight === 1 ? 1 : Math.ceil(weight * scale);
       };
       const next = this.#ready.next((lane, key) => {
         const atWork = this.#atWork.get(lane);

@@ -1,7 +1,7 @@
 /** What one namespace puts into the queue, and what it costs the others: a turn, and never all workers. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { startWorkers } from '../../../../src/kube/loop/keyed-controller.ts';
+import { startWorkers, type Concurrency } from '../../../../src/kube/loop/keyed-controller.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { weightIn } from '../../../../src/controller/watch/gang-view.ts';
 import { WorkQueue } from '../../../../src/kube/loop/work-queue.ts';
@@ -11,7 +11,7 @@ const many = (namespace: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${namespace}/gang-${index}`);
 
 /** Workers whose work ends when the test says so. */
-function held(queue: WorkQueue, concurrency: number) {
+function held(queue: WorkQueue, concurrency: Concurrency) {
   const atWork = new Map<string, () => void>();
   const began: string[] = [];
   const workers = startWorkers({
@@ -105,6 +105,38 @@ describe('the queue', () => {
       await end(key);
     expect(done).toBe(60 + 9 + 9);
     await stop();
+  });
+
+  test('a number of workers that changes: more begin when there are more, and large gangs have the same share of them', async () => {
+    let concurrency = 5;
+    const queue = new WorkQueue({ weightOf: (key) => (key.startsWith('flood/') ? 6 : 1) });
+    const { of, end, stop } = held(queue, () => concurrency);
+    expect(queue.slots).toBe(10);
+    for (const key of [...many('flood', 60), ...many('good', 60)]) queue.add(key);
+    await settled();
+    expect([of('flood'), of('good')]).toEqual([1, 5]);
+    concurrency = 50;
+    await end('good/gang-0');
+    expect(queue.slots).toBe(100);
+    // One of a hundred counts for sixty of them, as one of ten for six; the first one began among ten.
+    expect([of('flood'), of('good')]).toEqual([2, 49]);
+    await end('flood/gang-0');
+    expect([of('flood'), of('good')]).toEqual([1, 50]);
+    concurrency = 5;
+    await end('flood/gang-1');
+    expect([of('flood'), of('good')]).toEqual([0, 50]);
+    for (let index = 1; index <= 50; index += 1) await end(`good/gang-${index}`);
+    expect([of('flood'), of('good')]).toEqual([1, 5]);
+    await stop();
+  });
+
+  test('without workers nothing has a share, whatever it weighs', async () => {
+    const queue = new WorkQueue({ weightOf: () => 6 });
+    for (const key of many('only', 3)) queue.add(key);
+    for (const key of many('only', 3)) {
+      expect(await queue.take()).toBe(key);
+      queue.done(key);
+    }
   });
 
   test('property: everybody’s keys are worked on, nobody has more than his share, and a turn comes soon', async () => {
