@@ -2,7 +2,6 @@ import type { Clock } from '../client/clock.ts';
 import { sleep, systemClock } from '../client/clock.ts';
 import { isUnreachable } from '../client/errors.ts';
 import { STARTING_MS } from './backoff.ts';
-import { MOST_CALLS } from './call-window.ts';
 import { aborted } from './deadline.ts';
 import type { Controller } from './manager.ts';
 import type { ManagedWatch } from './watches.ts';
@@ -109,7 +108,7 @@ export class KeyedController implements Controller {
   }
 }
 
-/** A number, or one that changes and is at most {@link MOST_CALLS}. */
+/** A number, or one that changes. */
 export type Concurrency = number | (() => number);
 
 export interface WorkersOptions {
@@ -142,12 +141,8 @@ export function startWorkers(options: WorkersOptions): Workers {
     return clock.now() - lostAt < STARTING_MS ? AWAY_MS : undefined;
   };
   const { concurrency } = options;
-  const [now, most] =
-    typeof concurrency === 'number' ? [() => concurrency, concurrency] : [concurrency, MOST_CALLS];
-  queue.sharedBy(() => 2 * now());
-  const count = 2 * most;
-  const workers = Array.from({ length: count }, () => work(options, limit, giveUp.signal));
-  const all = Promise.all(workers);
+  queue.sharedBy(() => 2 * (typeof concurrency === 'number' ? concurrency : concurrency()));
+  const all = processAll(queue, (key) => processOne(key, options, limit, giveUp.signal));
   return {
     stop: async (graceMs = GRACE_MS) => {
       queue.close();
@@ -161,24 +156,31 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-async function work(
+/** Begins with each key as soon as the queue hands it out. @returns once the queue is closed and all have ended */
+async function processAll(queue: WorkQueue, process: (key: string) => Promise<void>): Promise<void> {
+  const underWay = new Set<Promise<void>>();
+  for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+    const one = process(key).finally(() => underWay.delete(one));
+    underWay.add(one);
+  }
+  await Promise.all(underWay);
+}
+
+async function processOne(
+  key: string,
   { queue, reconcile, failed }: WorkersOptions,
   limit: (error: unknown) => number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    const key = await queue.take();
-    if (key === undefined) return;
-    try {
-      const result = await reconcile(key, signal);
-      queue.forget(key);
-      if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs);
-    } catch (error) {
-      if (signal.aborted) continue;
-      const retryInMs = queue.retry(key, limit(error));
-      failed?.(key, error, retryInMs);
-    } finally {
-      queue.done(key);
-    }
+  try {
+    const result = await reconcile(key, signal);
+    queue.forget(key);
+    if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs);
+  } catch (error) {
+    if (signal.aborted) return;
+    const retryInMs = queue.retry(key, limit(error));
+    failed?.(key, error, retryInMs);
+  } finally {
+    queue.done(key);
   }
 }
