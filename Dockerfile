@@ -33,6 +33,10 @@ RUN node release/image/application.ts dist /image
 FROM ${RUNTIME_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production
+# One heap for all threads, and what is larger than 128 KiB beside it: glibc would keep what was freed, since it divides it
+# among the threads and raises that limit.
+ENV MALLOC_ARENA_MAX=1
+ENV MALLOC_MMAP_THRESHOLD_=131072
 COPY --from=build /image ./
 # By number: runAsNonRoot cannot judge a name.
 USER 65532:65532

@@ -28,6 +28,40 @@ export default tseslint.config(
     rules: { complexity: ['error', 20], '@typescript-eslint/no-shadow': 'error' },
   },
   {
+    // The compiler knows a browser's names everywhere, and a forgotten variable called `name` would be one.
+    files: ['src/**/*.ts'],
+    ignores: ['src/dashboard/page/**'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...[
+          'window',
+          'document',
+          'location',
+          'history',
+          'navigator',
+          'localStorage',
+          'self',
+          'top',
+          'parent',
+        ],
+        ...[
+          'name',
+          'event',
+          'status',
+          'origin',
+          'length',
+          'close',
+          'open',
+          'stop',
+          'find',
+          'focus',
+          'screen',
+        ],
+      ],
+    },
+  },
+  {
     files: ['**/*.js'],
     ...tseslint.configs.disableTypeChecked,
     languageOptions: {

@@ -1,9 +1,10 @@
 // `npm run bench:docs -- FILE`: puts the tables that a run has written with --json into docs/benchmarks.md, each between
 // the comments that name it. What the run did not measure stays. Figures of a machine that was at work elsewhere are refused.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { disturbed } from './measure/elsewhere.ts';
 import { aligned, short, type Figure } from './measure/figures.ts';
+import { rewritePage, withPlaces } from './measure/page.ts';
 import type { Results } from './results.ts';
 
 const PAGE = join(import.meta.dirname, '..', 'docs', 'benchmarks.md');
@@ -21,12 +22,9 @@ export function withTables(page: string, { date, commit, node, machine, rows, ta
   }
   for (const [name, lines] of parts) {
     // Only a head, or nothing: not measured.
-    if (lines.length === 0 || (tables[name] !== undefined && lines.length < 3)) continue;
-    const place = new RegExp(`(<!-- bench: ${name} -->\n)[^]*?(<!-- end -->)`);
-    if (!place.test(page)) throw new Error(`docs/benchmarks.md has no place for: ${name}`);
-    page = page.replace(place, (_, begin: string, end: string) => `${begin}\n${lines.join('\n')}\n\n${end}`);
+    if (lines.length === 0 || (tables[name] !== undefined && lines.length < 3)) parts.delete(name);
   }
-  return page;
+  return withPlaces(page, PAGE, parts);
 }
 
 function goals(rows: readonly Figure[]): string[] {
@@ -47,5 +45,5 @@ if (import.meta.main) {
   const results = JSON.parse(readFileSync(file, 'utf8')) as Results;
   const disturbance = disturbed(results.elsewhere);
   if (disturbance !== undefined) throw new Error(`${file}: ${disturbance}`);
-  writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
+  rewritePage(PAGE, (page) => withTables(page, results));
 }

@@ -4,9 +4,12 @@ import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
 import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
+import { FAR_PARTS } from './far/far.ts';
+import type { FarTiming } from './far/report.ts';
 import { FLEET_PARTS, type FleetTiming } from './fleet/fleet.ts';
 import { HOSTILE_PARTS } from './hostile/hostile.ts';
 import type { HostileTiming } from './hostile/scenario.ts';
+import { LARGE_PARTS, type LargeTiming } from './loop/large.ts';
 import { LOOP_PARTS } from './loop/loop.ts';
 import type { LoopTiming } from './loop/loop-figures.ts';
 import { PLAN_PARTS, type PlanTiming } from './plan/plan.ts';
@@ -21,14 +24,18 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   'api-server': ['api-server'],
   review: ['review'],
   loop: LOOP_PARTS,
+  far: FAR_PARTS,
   workloads: ['workloads'],
   backends: BACKEND_PARTS,
   hostile: HOSTILE_PARTS,
   plan: PLAN_PARTS,
   fleet: FLEET_PARTS,
   hpc: ['hpc'],
+  large: LARGE_PARTS,
 };
 const PARTS = Object.values(STAGES).flat();
+/** Without those that are measured only where they are named. */
+const USUAL_PARTS = PARTS.filter((part) => !LARGE_PARTS.some((large) => large === part));
 
 export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? [];
 
@@ -39,6 +46,8 @@ export interface Timing {
   readonly apiServer: ApiServerTiming;
   readonly review: ReviewTiming;
   readonly loop: LoopTiming;
+  readonly large: LargeTiming;
+  readonly far: FarTiming;
   readonly workloads: WorkloadTiming;
   readonly backends: BackendTiming;
   readonly hostile: HostileTiming;
@@ -122,7 +131,7 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
   for (const id of named) {
     if (!PARTS.includes(id)) throw new Error(`--only ${id}: one of ${PARTS.join(', ')} is needed`);
   }
-  return new Set(named.length === 0 ? PARTS : named);
+  return new Set(named.length === 0 ? USUAL_PARTS : named);
 }
 
 const QUICK: Timing = {
@@ -133,12 +142,17 @@ const QUICK: Timing = {
   review: { pods: 500, rounds: 2 },
   loop: {
     rounds: 2,
-    warmUp: { gangs: 1, podsPerGang: 8 },
+    warmUp: { rounds: 1, shape: { gangs: 1, podsPerGang: 8 } },
     one: { gangs: 1, podsPerGang: 50 },
     many: { gangs: 5, podsPerGang: 8 },
     podsFirst: { gangs: 2, podsPerGang: 8 },
     memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
   },
+  large: {
+    'large-100000': { shape: { gangs: 50, podsPerGang: 8 }, settleMs: 1000 },
+    'large-200000': { shape: { gangs: 100, podsPerGang: 8 }, settleMs: 1000 },
+  },
+  far: { rounds: 1, shape: { gangs: 5, podsPerGang: 8 }, thousand: { gangs: 10, podsPerGang: 8 } },
   workloads: { shapes: [{ jobs: 1, pods: 8 }] },
   backends: { prepare: { rounds: 20, decisions: 100 }, module: { rounds: 5, reviews: 96 }, gangs: 50 },
   hostile: {
@@ -163,12 +177,17 @@ const USUAL: Timing = {
   review: { pods: 17_770, rounds: 3 },
   loop: {
     rounds: 8,
-    warmUp: { gangs: 10, podsPerGang: 20 },
+    warmUp: { rounds: 8, shape: { gangs: 100, podsPerGang: 8 } },
     one: { gangs: 1, podsPerGang: 1000 },
     many: { gangs: 100, podsPerGang: 8 },
     podsFirst: { gangs: 20, podsPerGang: 8 },
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 20_000 },
   },
+  large: {
+    'large-100000': { shape: { gangs: 12_500, podsPerGang: 8 }, settleMs: 20_000 },
+    'large-200000': { shape: { gangs: 25_000, podsPerGang: 8 }, settleMs: 20_000 },
+  },
+  far: { rounds: 3, shape: { gangs: 100, podsPerGang: 8 }, thousand: { gangs: 1000, podsPerGang: 8 } },
   workloads: {
     shapes: [
       { jobs: 10, pods: 8 },
@@ -200,5 +219,7 @@ export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [opt
   --against DIR  another checkout, built: its Muster takes part in the reviews, and is the one that is attacked
   --json FILE    where figures, intervals and tables go (bench/results.json)
   --quick        does it work at all: a few seconds, nothing is judged
+
+A whole cluster, which takes longer than all of these: npm run bench -- cluster --help
 
 Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered wrongly, 2 wrong usage.`;

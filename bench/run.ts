@@ -7,9 +7,12 @@ import { measureLabelled } from './admission/labelled.ts';
 import { makeScratch } from './admission/servers.ts';
 import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
+import { runCluster } from './cluster/run.ts';
 import { measureFleet } from './fleet/fleet.ts';
 import { measureHostile } from './hostile/hostile.ts';
 import { measureHpc } from './hpc/hpc-review.ts';
+import { measureFar } from './far/far.ts';
+import { measureLarge } from './loop/large.ts';
 import { measureLoop } from './loop/loop.ts';
 import { computingElsewhere, disturbed } from './measure/elsewhere.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
@@ -46,6 +49,8 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('api-server', () => measureApiServer(timing.apiServer, progress));
   await stage('review', () => Promise.resolve(measureReview(timing.review, progress)));
   await stage('loop', () => measureLoop(only, timing.loop, progress));
+  await stage('large', () => measureLarge(only, timing.large, progress));
+  await stage('far', () => measureFar(only, timing.far, progress));
   await stage('workloads', () => measureWorkloads(timing.workloads, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
   await stage('plan', () => measurePlan(only, timing.plan, progress));
@@ -88,15 +93,19 @@ async function bench(options: BenchOptions): Promise<boolean> {
 // Here as an API server does by itself, so that each round has its share.
 Object.assign(process.env, { GOGC: '100', GOMEMLIMIT: 'off', GOMAXPROCS: String(availableParallelism()) });
 
-// Servers and folders go with the `exit` event, which a signal alone does not cause.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
-const options = optionsFrom(process.argv.slice(2));
-if (typeof options === 'string') {
-  process.stderr.write(`${options}\n\n${USAGE}\n`);
-  process.exitCode = 2;
-} else if (process.platform !== 'linux') {
+// Servers and folders go with the `exit` event, which a signal alone does not cause; the bench of a cluster ends by itself.
+const argv = process.argv.slice(2);
+const [stage, ...more] = argv;
+if (stage !== 'cluster')
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const options = optionsFrom(argv);
+if (process.platform !== 'linux') {
   process.stderr.write('the bench reads /proc: it runs on Linux only\n');
+  process.exitCode = 2;
+} else if (stage === 'cluster') {
+  process.exitCode = await runCluster(more);
+} else if (typeof options === 'string') {
+  process.stderr.write(`${options}\n\n${USAGE}\n`);
   process.exitCode = 2;
 } else if (options.help) {
   say(USAGE);

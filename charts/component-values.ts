@@ -7,6 +7,8 @@ export const account = z.string().regex(/^[\w.:@/-]+$/);
 const WHAT: Readonly<Record<string, string>> = {
   clientCertificate:
     'Only API servers may call: the CA of their client certificate is in the Secret muster-client-ca (docs/certificates.md).',
+  dashboard:
+    'Runs `muster dashboard` for the users of the cluster (docs/reference/cli.md). Its certificate is in the Secret muster-dashboard-cert, which you keep.',
   groveOperator:
     'Trusts the Grove operator, which brings the definition of PodGang itself. Install it first: whoever could make its namespace could be it.',
   hpc: 'Gangs that name an HPCPolicy (docs/hpc.md): the rights, and hpc.enabled of the configuration.',
@@ -28,22 +30,29 @@ const WHAT: Readonly<Record<string, string>> = {
 /** A component of manifests/ without a sentence here is refused by the test of the chart. */
 export const describedSwitches = (): readonly string[] => Object.keys(WHAT);
 
+/** Values that a component has beside its switch. */
+const FURTHER: Readonly<Record<string, z.ZodRawShape>> = {
+  dashboard: {
+    hosts: z
+      .array(z.string().regex(/^[\w.:[\]-]+$/))
+      .min(1)
+      .default(['localhost:8443'])
+      .describe('What browsers have in their address, with the port where it is none of the usual ones.'),
+  },
+  groveOperator: {
+    accounts: z
+      .array(account)
+      .default(['system:serviceaccount:grove-system:grove-operator'])
+      .describe('The accounts that it runs as.'),
+  },
+};
+
 const componentSwitch = (name: string) => {
   const enabled = z
     .boolean()
     .default(false)
     .describe(WHAT[name] ?? '');
-  return name === 'groveOperator'
-    ? z
-        .strictObject({
-          enabled,
-          accounts: z
-            .array(account)
-            .default(['system:serviceaccount:grove-system:grove-operator'])
-            .describe('The accounts that it runs as.'),
-        })
-        .prefault({})
-    : z.strictObject({ enabled }).prefault({});
+  return z.strictObject({ enabled, ...FURTHER[name] }).prefault({});
 };
 
 /** A switch for each folder of manifests/components, but for those that come with a backend. */

@@ -16,19 +16,78 @@ const more = (value: string): string => `{{- with ${value} }}\n{{- toYaml . | ni
 const POD = 'spec.template.spec';
 const CONTAINER = `${POD}.containers.0`;
 const inDeployment = (path: string, how: Place['how'], text: string): Place => ({
-  ...{ kind: 'Deployment', path, how, text },
+  ...{ kind: 'Deployment', name: 'muster', path, how, text },
 });
+
+/** Of the Pods of Muster and of the dashboard alike: the dashboard loads the modules of the configuration, too. */
+const IN_BOTH: readonly Place[] = (
+  [
+    [
+      'spec.template.metadata.annotations',
+      'append',
+      `# A changed configuration rolls the Deployment: Muster reads it at start.
+checksum/config: {{ include "muster.configuration" . | sha256sum }}`,
+    ],
+    [`${POD}.securityContext`, 'field', optional('.Values.podSecurityContext', 'securityContext')],
+    [`${CONTAINER}.image`, 'value', '{{ include "muster.image" . }}'],
+    [`${CONTAINER}.imagePullPolicy`, 'value', '{{ .Values.image.pullPolicy }}'],
+    [`${CONTAINER}.securityContext`, 'field', optional('.Values.securityContext', 'securityContext')],
+    [
+      `${CONTAINER}.volumeMounts`,
+      'append',
+      `{{- range .Values.modules }}
+- name: module-{{ .name }}
+  mountPath: /etc/muster/modules/{{ .name }}
+  readOnly: true
+{{- end }}`,
+    ],
+    [
+      `${POD}.volumes`,
+      'append',
+      `{{- range .Values.modules }}
+- name: module-{{ .name }}
+  {{- if .image }}
+  image:
+    {{- toYaml .image | nindent @+4 }}
+  {{- else }}
+  configMap:
+    name: {{ .configMap | default (printf "muster-module-%s" .name) }}
+  {{- end }}
+{{- end }}`,
+    ],
+  ] as const
+).map(([path, how, text]) => ({ kind: 'Deployment', path, how, text }));
+
+const DASHBOARD: readonly Place[] = (
+  [
+    [
+      `${CONTAINER}.args`,
+      'field',
+      `args:
+  - dashboard
+  - --in-cluster
+  - --config=/etc/muster/config/config.yaml
+  - --cert-dir=/etc/muster/certs
+  {{- range .Values.components.dashboard.hosts }}
+  - --host={{ . }}
+  {{- end }}`,
+    ],
+    [
+      POD,
+      'append',
+      [
+        optional('.Values.nodeSelector', 'nodeSelector'),
+        optional('.Values.affinity', 'affinity'),
+        optional('.Values.imagePullSecrets', 'imagePullSecrets'),
+      ].join('\n'),
+    ],
+  ] as const
+).map(([path, how, text]) => ({ kind: 'Deployment', name: 'muster-dashboard', path, how, text }));
 
 const DEPLOYMENT: readonly Place[] = [
   inDeployment('spec.replicas', 'value', '{{ .Values.replicaCount }}'),
   inDeployment('spec.template.metadata.labels', 'append', more('.Values.podLabels')),
-  inDeployment(
-    'spec.template.metadata.annotations',
-    'append',
-    `# A changed configuration rolls the Deployment: Muster reads it at start.
-checksum/config: {{ include "muster.configuration" . | sha256sum }}
-${more('.Values.podAnnotations')}`,
-  ),
+  inDeployment('spec.template.metadata.annotations', 'append', more('.Values.podAnnotations')),
   inDeployment(
     `${POD}.priorityClassName`,
     'field',
@@ -39,7 +98,6 @@ ${more('.Values.podAnnotations')}`,
     'value',
     '{{ include "muster.terminationGracePeriodSeconds" . }}',
   ),
-  inDeployment(`${POD}.securityContext`, 'field', optional('.Values.podSecurityContext', 'securityContext')),
   inDeployment(`${POD}.tolerations`, 'field', optional('.Values.tolerations', 'tolerations')),
   inDeployment(
     `${POD}.topologySpreadConstraints`,
@@ -52,8 +110,6 @@ ${more('.Values.podAnnotations')}`,
       '{{- if .Values.hostNetwork }}\nhostNetwork: true\n{{- end }}',
     ].join('\n'),
   ),
-  inDeployment(`${CONTAINER}.image`, 'value', '{{ include "muster.image" . }}'),
-  inDeployment(`${CONTAINER}.imagePullPolicy`, 'value', '{{ .Values.image.pullPolicy }}'),
   inDeployment(
     `${CONTAINER}.ports.0.containerPort`,
     'value',
@@ -75,37 +131,9 @@ ${more('.Values.podAnnotations')}`,
     'field',
     'resources:\n  {{- include "muster.resources" . | nindent @+2 }}',
   ),
-  inDeployment(
-    `${CONTAINER}.securityContext`,
-    'field',
-    optional('.Values.securityContext', 'securityContext'),
-  ),
-  inDeployment(
-    `${CONTAINER}.volumeMounts`,
-    'append',
-    `{{- range .Values.modules }}
-- name: module-{{ .name }}
-  mountPath: /etc/muster/modules/{{ .name }}
-  readOnly: true
-{{- end }}
-${more('.Values.extraVolumeMounts')}`,
-  ),
+  inDeployment(`${CONTAINER}.volumeMounts`, 'append', more('.Values.extraVolumeMounts')),
   inDeployment(`${POD}.volumes.1.secret.secretName`, 'value', '{{ include "muster.certificateSecret" . }}'),
-  inDeployment(
-    `${POD}.volumes`,
-    'append',
-    `{{- range .Values.modules }}
-- name: module-{{ .name }}
-  {{- if .image }}
-  image:
-    {{- toYaml .image | nindent @+4 }}
-  {{- else }}
-  configMap:
-    name: {{ .configMap | default (printf "muster-module-%s" .name) }}
-  {{- end }}
-{{- end }}
-${more('.Values.extraVolumes')}`,
-  ),
+  inDeployment(`${POD}.volumes`, 'append', more('.Values.extraVolumes')),
 ];
 
 const addresses = (value: string, field: string): string =>
@@ -130,7 +158,11 @@ const NETWORK: readonly Place[] = (
     ['spec.egress.0', 'append', addresses('.Values.networkPolicy.apiServerCIDRs', 'to')],
     ['spec.egress', 'append', more('.Values.networkPolicy.extraEgress')],
   ] as const
-).map(([path, how, text]) => ({ kind: 'NetworkPolicy', path, how, text }));
+).map(([path, how, text]) => ({
+  // Both reach API servers alone; who reaches them differs.
+  ...{ kind: 'NetworkPolicy', path, how, text },
+  ...(path.startsWith('spec.ingress') && { name: 'muster' }),
+}));
 
 const WEBHOOKS: readonly Place[] = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map(
   (kind) => ({
@@ -158,7 +190,9 @@ const MONITORING: readonly Place[] = [
 
 export const PLACES: readonly Place[] = [
   ...MONITORING,
+  ...IN_BOTH,
   ...DEPLOYMENT,
+  ...DASHBOARD,
   ...NETWORK,
   ...WEBHOOKS,
   {

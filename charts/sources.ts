@@ -80,6 +80,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   'base/networkpolicy.yaml': '.Values.networkPolicy.enabled',
   'base/resourcequota.yaml': 'and .Values.resourceQuota.enabled .Values.priorityClassName',
   'base/poddisruptionbudget.yaml': '.Values.podDisruptionBudget.enabled',
+  'components/dashboard/networkpolicy.yaml':
+    'and .Values.components.dashboard.enabled .Values.networkPolicy.enabled',
   'components/monitoring/podmonitor.yaml': '.Values.monitoring.podMonitor.enabled',
   'components/monitoring/prometheusrule.yaml': '.Values.monitoring.prometheusRule.enabled',
 };
@@ -103,7 +105,10 @@ export function manifestFiles(): readonly ManifestFile[] {
     ...of('components/monitoring', 'monitoring/'),
     ...of('overlays/cert-manager', '', 'eq .Values.certificates.mode "certManager"'),
     ...conditionalFolders().flatMap(([folder, condition]) =>
-      of(folder, '', condition).map((file) => ({ ...file, template: `components/${basename(folder)}.yaml` })),
+      of(folder, '', condition).map((file, index) => ({
+        ...file,
+        template: `components/${basename(folder)}${index === 0 ? '' : `-${basename(file.path, '.yaml')}`}.yaml`,
+      })),
     ),
   ];
 }

@@ -11,8 +11,10 @@ import { hpcDemo } from './hpc.ts';
 import { admitLoop, install } from './install.ts';
 import { mistakesRefused, protectedThings } from './kept.ts';
 import { musterDown } from './muster-down.ts';
+import { firstGangs } from './living-gangs.ts';
 import { Narrator } from './narrator.ts';
 import { offlineDemo } from './offline.ts';
+import { onDashboard } from './on-dashboard.ts';
 import { otherScheduler } from './other-scheduler.ts';
 import { plainWorkloads } from './plain-workloads.ts';
 import { startServing } from './serving.ts';
@@ -24,6 +26,7 @@ export interface DemoOptions {
   readonly offline: boolean;
   readonly hpc: boolean;
   readonly fleet: boolean;
+  readonly dashboard: boolean;
   readonly source: boolean;
 }
 
@@ -40,7 +43,10 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
   const plane = options.offline ? undefined : await planeOrWhyNot(options, io, offline);
   if (plane === undefined) await offline();
   else await onPlane(plane, options, main, tell, io);
-  return asClaimed(tell, io);
+  const good = asClaimed(tell, io);
+  if (plane !== undefined && !options.fleet && !options.dashboard)
+    io.stdout('npm run demo -- --dashboard shows gangs that live, on a page.\n');
+  return good;
 }
 
 async function withoutPlane(main: string, tell: Narrator, io: CliIo): Promise<void> {
@@ -69,7 +75,8 @@ async function onPlane(
       for (const scene of scenes(options)) {
         await scene(stage);
       }
-      if (options.keep) {
+      if (options.dashboard) await onDashboard(stage, main, io);
+      else if (options.keep) {
         io.stdout(`\nIt runs on until Ctrl-C:\n  export KUBECONFIG=${plane.kubeconfig}\n`);
         await interrupted();
       }
@@ -81,14 +88,16 @@ async function onPlane(
   }
 }
 
-const scenes = ({ fleet, keep }: DemoOptions): readonly ((stage: Stage) => Promise<void>)[] =>
+const scenes = ({ fleet, keep, dashboard }: DemoOptions): readonly ((stage: Stage) => Promise<void>)[] =>
   fleet
     ? fleetScenes
-    : [
-        ...[install, gangLife, mistakesRefused, protectedThings, plainWorkloads, otherScheduler],
-        // With --keep Muster goes on, for whoever wants to try something.
-        ...(keep ? [] : [musterDown]),
-      ];
+    : dashboard
+      ? [install, firstGangs]
+      : [
+          ...[install, gangLife, mistakesRefused, protectedThings, plainWorkloads, otherScheduler],
+          // With --keep Muster goes on, for whoever wants to try something.
+          ...(keep ? [] : [musterDown]),
+        ];
 
 function asClaimed({ surprises }: Narrator, io: CliIo): boolean {
   io.stdout(

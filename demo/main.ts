@@ -8,6 +8,7 @@ const HELP = `Usage: npm run demo -- [options]
 
   (none)      a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager; built with Go the first time, about ten minutes
   --keep      leaves it all running until Ctrl-C, for your own kubectl
+  --dashboard gangs that live, and the address of a page that shows them, until Ctrl-C
   --offline   without a control plane: the real HTTPS server, and reviews sent to it directly
   --hpc       without a control plane: a gang that runs its program under Flux
   --fleet     gangs across clusters, on a real API server with the shapes of Karmada's definitions
@@ -20,6 +21,7 @@ try {
   const { values } = parseArgs({
     options: {
       keep: { type: 'boolean', default: false },
+      dashboard: { type: 'boolean', default: false },
       offline: { type: 'boolean', default: false },
       hpc: { type: 'boolean', default: false },
       fleet: { type: 'boolean', default: false },

@@ -9,6 +9,7 @@ import {
   VariableHide,
   VariableRefresh,
   type Dashboard,
+  type DashboardLink,
   type GraphFieldConfig,
   type Panel,
   type RowPanel,
@@ -25,6 +26,16 @@ const NUMBER = { w: 3, h: 4 };
 const GRAPH = { w: 8, h: 7 };
 const SELECTED = 'cluster=~"$cluster",namespace=~"$namespace"';
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+
+/** Where `muster dashboard --port 8088` serves its page; whoever has it elsewhere writes that into the variable. */
+const PAGE_ADDRESS = 'http://127.0.0.1:8088';
+/** Without the encoding that a value of a variable has in a link. */
+const PAGE = '${dashboard_url:raw}/';
+const PAGE_LINK: DashboardLink = {
+  ...{ type: 'link', title: 'Gangs with their reasons', icon: 'external link', url: `${PAGE}#/gangs` },
+  tooltip: 'The page of muster dashboard: each gang, why it waits, and what would help.',
+  ...{ tags: [], targetBlank: true, asDropdown: false, includeVars: false, keepTime: false },
+};
 
 const ROWS: readonly Row[] = [GLANCE, ADMISSION, GANGS, LOOP, BACKENDS, FLEET];
 
@@ -66,7 +77,7 @@ export function musterDashboard(): Dashboard {
     timezone: 'browser',
     templating: { list: variables() },
     annotations: { list: [] },
-    links: [],
+    links: [PAGE_LINK],
     panels,
   };
 }
@@ -95,10 +106,18 @@ function variables(): VariableModel[] {
     },
     label('cluster', 'label_values(muster_build_info, cluster)'),
     label('namespace', 'label_values(muster_build_info{cluster=~"$cluster"}, namespace)'),
+    {
+      type: 'textbox',
+      name: 'dashboard_url',
+      label: 'Page of muster dashboard',
+      query: PAGE_ADDRESS,
+      current: { selected: true, text: PAGE_ADDRESS, value: PAGE_ADDRESS },
+      hide: VariableHide.dontHide,
+    },
   ];
 }
 
-function panelOf({ title, description, unit, number, stacked, queries }: PanelSource): Panel {
+function panelOf({ title, description, unit, number, stacked, queries, page }: PanelSource): Panel {
   const graph: GraphFieldConfig = {
     drawStyle: GraphDrawStyle.Line,
     lineWidth: 1,
@@ -121,6 +140,7 @@ function panelOf({ title, description, unit, number, stacked, queries }: PanelSo
     fieldConfig: {
       defaults: {
         unit,
+        ...(page && { links: [{ title: PAGE_LINK.title, url: `${PAGE}${page}`, targetBlank: true }] }),
         ...(number === undefined
           ? { min: 0, custom: { ...graph } }
           : {

@@ -15,6 +15,8 @@ export interface PanelSource {
   /** One number in place of a graph, coloured from these values on. */
   readonly number?: readonly (readonly [color: 'green' | 'orange' | 'red', from: number | null])[];
   readonly stacked?: true;
+  /** Where the page of `muster dashboard` has the gangs or backends behind the numbers. */
+  readonly page?: `#/${string}`;
 }
 
 export interface Row {
@@ -22,6 +24,12 @@ export interface Row {
   readonly collapsed?: true;
   readonly panels: readonly PanelSource[];
 }
+
+/** The page's gangs that wait. */
+export const WAITING = '#/gangs?state=Pending';
+
+/** The page's gangs of the scheduler whose line was clicked. */
+export const GANGS_OF_BACKEND = '#/gangs?search=${__field.labels.backend_name}';
 
 export const query = (legend: string, expr: string): Query => ({ legend, expr });
 

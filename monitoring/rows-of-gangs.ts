@@ -1,5 +1,5 @@
 /** What users notice of Muster: reviews and gangs. */
-import { quantiles, query, rate, type Row } from './panel.ts';
+import { quantiles, query, rate, WAITING, type Row } from './panel.ts';
 
 const GOOD_AT_0 = [
   ['green', null],
@@ -46,6 +46,7 @@ export const GLANCE: Row = {
     },
     {
       title: 'Gangs that wait',
+      page: WAITING,
       description: 'Gangs with gates on, most of them for Pods that nobody has created yet.',
       unit: 'short',
       number: [['green', null]],
@@ -53,6 +54,7 @@ export const GLANCE: Row = {
     },
     {
       title: 'Not released for',
+      page: WAITING,
       description: 'How long the gang that has been complete longest still has gates on. Seconds at most.',
       unit: 's',
       number: [
@@ -64,6 +66,7 @@ export const GLANCE: Row = {
     },
     {
       title: 'Unready backends',
+      page: '#/backends',
       description: 'Enabled backends that cannot work in this cluster: their gangs wait.',
       unit: 'short',
       number: GOOD_AT_0,
@@ -73,6 +76,7 @@ export const GLANCE: Row = {
     },
     {
       title: 'Scheduler silent',
+      page: '#/backends',
       description: 'How long a released Pod has had no word of its scheduler.',
       unit: 's',
       number: [
@@ -149,6 +153,7 @@ export const GANGS: Row = {
   panels: [
     {
       title: 'Gangs by state',
+      page: '#/gangs',
       description:
         'waiting: gates on. released: with the scheduler. scheduled: enough Pods bound. ready: they run.',
       unit: 'short',
@@ -157,6 +162,7 @@ export const GANGS: Row = {
     },
     {
       title: 'Why gangs wait',
+      page: WAITING,
       description:
         'PodGangPodsCreationPending is for whoever creates the Pods; the other reasons are Muster’s or a scheduler’s.',
       unit: 'short',
@@ -165,6 +171,7 @@ export const GANGS: Row = {
     },
     {
       title: 'The oldest gang that waits',
+      page: WAITING,
       description:
         'Age of the oldest waiting gang by reason, and how long the oldest released one has been with its scheduler.',
       unit: 's',

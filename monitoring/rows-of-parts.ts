@@ -1,5 +1,5 @@
 /** Where it comes from: the loop, schedulers, the fleet. */
-import { quantiles, query, rate, type Row } from './panel.ts';
+import { GANGS_OF_BACKEND, quantiles, query, rate, type Row } from './panel.ts';
 
 export const LOOP: Row = {
   title: 'Loop',
@@ -104,12 +104,14 @@ export const BACKENDS: Row = {
   panels: [
     {
       title: 'Ready',
+      page: '#/backends',
       description: '1 where a backend works in this cluster. kubectl get schedulerbackends says why not.',
       unit: 'short',
       queries: [query('{{backend_name}}', 'min by (backend_name) (muster_backend_ready{@})')],
     },
     {
       title: 'Scheduler without a word',
+      page: GANGS_OF_BACKEND,
       description: 'How long the Pod that has waited longest is neither bound nor told why not.',
       unit: 's',
       queries: [
@@ -118,6 +120,7 @@ export const BACKENDS: Row = {
     },
     {
       title: 'Last Pod bound',
+      page: GANGS_OF_BACKEND,
       description: 'Time since a scheduler bound a Pod of a gang. No line: not since the replica began.',
       unit: 's',
       queries: [
@@ -136,6 +139,7 @@ export const BACKENDS: Row = {
     },
     {
       title: 'Operations that fail',
+      page: GANGS_OF_BACKEND,
       description: 'Told in Events of the gang, and tried again.',
       unit: 'ops',
       queries: [
@@ -160,6 +164,7 @@ export const FLEET: Row = {
   panels: [
     {
       title: 'Bindings and queues that wait',
+      page: '#/queues',
       description: 'Bindings that wait for a cluster; gangs that wait in queues, and those let through.',
       unit: 'short',
       queries: [
@@ -170,6 +175,7 @@ export const FLEET: Row = {
     },
     {
       title: 'Bindings by result',
+      page: '#/fleet',
       description: 'placed: its clusters are written. held: why it waits is written. error: again, later.',
       unit: 'ops',
       stacked: true,

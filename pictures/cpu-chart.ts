@@ -1,5 +1,5 @@
 import type { Figures } from './figures.ts';
-import { path, picture, rect, text, type Paint } from './svg.ts';
+import { svgPath as path, picture, rect, svgText as text, type Paint } from '../src/text/svg.ts';
 
 const WIDTH = 880;
 const LEFT = 250;

@@ -2,7 +2,7 @@ import type { Panel, RowPanel } from '@grafana/schema';
 import { musterDashboard } from '../monitoring/grafana.ts';
 import { readRecorded, type Recorded, type RecordedLine } from '../monitoring/recording/recorded.ts';
 import { ceilingOf, quantityText } from './quantity.ts';
-import { path, picture, rect, text } from './svg.ts';
+import { svgPath as path, picture, rect, svgText as text } from '../src/text/svg.ts';
 
 const WIDTH = 880;
 const LEFT = 14;

@@ -1,4 +1,4 @@
-import { arrow, picture, rect, text } from './svg.ts';
+import { arrow, picture, rect, svgText as text } from '../src/text/svg.ts';
 
 interface Guard {
   readonly name: string;

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { readCluster } from '../bench/cluster/results.ts';
 import { readSoak } from '../bench/soak/results.ts';
+import { clusterChart } from './cluster-chart.ts';
 import { cpuChart } from './cpu-chart.ts';
 import { dashboardPicture } from './dashboard.ts';
 import { readFigures, speedLine } from './figures.ts';
@@ -15,6 +17,7 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   'gang-life.svg': gangLife,
   'guards.svg': guards,
   'rooms.svg': rooms,
+  'cluster.svg': () => clusterChart(readCluster()),
   'soak.svg': () => soakChart(readSoak()),
   'dashboard.svg': dashboardPicture,
   'cpu-per-review.svg': () => cpuChart(readFigures()),

@@ -1,5 +1,5 @@
 import { FOUNDATIONS, kindOf, ROOMS, type Room, type Way } from '../test/unit/layout-plan.ts';
-import { picture, rect, text, type Paint } from './svg.ts';
+import { picture, rect, svgText as text, type Paint } from '../src/text/svg.ts';
 
 const TITLE = 'The rooms of src, each of which imports only from rooms below it';
 const WAYS: Readonly<Record<Way, Paint>> = { request: 'placed', event: 'runs', verb: 'waits' };

@@ -1,7 +1,7 @@
 import { BLAMED, type Blamed } from '../bench/soak/failures.ts';
 import type { Sample, SoakResults } from '../bench/soak/results.ts';
 import { KINDS } from '../bench/soak/schedule.ts';
-import { path, picture, rect, text, type Paint } from './svg.ts';
+import { svgPath as path, picture, rect, svgText as text, type Paint } from '../src/text/svg.ts';
 
 const WIDTH = 880;
 const LEFT = 150;

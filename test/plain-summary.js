@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const SLOWEST = 10;
+const MOST_FAILURES = 20;
 /** Seconds of a processor that leave `npm test` within eight minutes on two of them; counting lines costs more. */
 const BUDGET = 870;
 
@@ -54,7 +56,7 @@ export default class PlainSummary {
     // Behind whatever jest itself still has to say.
     process.once('exit', () => {
       process.stdout.write(
-        `${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+        `${this.#failures(results).join('')}${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
       );
     });
   }
@@ -69,6 +71,26 @@ export default class PlainSummary {
     } finally {
       rmSync(this.#directory, { recursive: true, force: true });
     }
+  }
+
+  /** A line for each test that failed: of a long run often only the end is kept. */
+  #failures({ testResults }) {
+    return testResults
+      .flatMap(({ testFilePath, testResults: tests, failureMessage }) => {
+        const failed = tests.filter(({ status }) => status === 'failed');
+        const told = failed.map(({ fullName, failureMessages }) => [fullName, failureMessages[0]]);
+        const broken = failed.length === 0 && failureMessage ? [['', failureMessage]] : [];
+        return [...told, ...broken].map(([name, message]) => [testFilePath, name, message]);
+      })
+      .map(([path, name, message]) => {
+        const words = stripVTControlCharacters(message ?? '')
+          .trim()
+          .split('\n')
+          .slice(0, 3)
+          .join(' ');
+        return `FAILED ${this.#nameOf(path)} ${name}: ${words.replace(/\s+/g, ' ').slice(0, 300)}\n`;
+      })
+      .slice(0, MOST_FAILURES);
   }
 
   #nameOf(path) {

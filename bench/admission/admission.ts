@@ -30,21 +30,16 @@ const reviewed = (id: string, title: string, body: Body, mostCpu: number): Scena
 export const SCENARIOS: readonly Scenario[] = [
   reviewed('8', '8 KiB', bodyOf(8), 1.15),
   reviewed('8-plain', '8 KiB without managedFields', { size: 8, managedFields: false }, 1.2),
-  reviewed('2', '2 KiB', bodyOf(2), 1.4),
+  reviewed('2', '2 KiB', bodyOf(2), 1.25),
   reviewed('64', '64 KiB', bodyOf(64), 0.8),
   reviewed('512', '512 KiB', bodyOf(512), 0.8),
-  reviewed(
-    'interpret',
-    'interpretation of 8 KiB',
-    { size: 8, managedFields: false, interpreted: true },
-    1.25,
-  ),
+  reviewed('interpret', 'interpretation of 8 KiB', { size: 8, managedFields: false, interpreted: true }, 1.1),
   { id: 'new', title: 'new connection', body: bodyOf(8), mode: 'new' },
 ];
 
 const MIN_PEER_TO_MUSTER = 12;
-const MAX_P99_TO_BARE = 1.5;
-const MIN_NEW_CONNECTIONS_TO_BARE = 0.9;
+const MAX_P99_TO_BARE = 1;
+const MIN_NEW_CONNECTIONS_TO_BARE = 1;
 /** MiB beyond bare, at 8 KiB. */
 const MAX_MORE_RSS = 60;
 /** The sizes that Pods mostly have: plain, and with much environment and managedFields. */

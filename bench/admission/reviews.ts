@@ -32,12 +32,12 @@ type Mutable = Record<string, unknown>;
 /**
  * An AdmissionReview for the CREATE of a gang Pod, of `size` KiB to the byte: what an API server sends after its own
  * defaulting. Large Pods have more of what real ones have more of: containers, environment,
- * volumes, annotations. Only uid and name depend on `variant`, so all variants have the same length.
+ * volumes, annotations. Only uid, names and the note depend on `variant`, and all variants have the same length.
  */
 export function reviewOf({ size, managedFields, hpc, asks }: Body, variant = 0): Mutable {
   const target = size * 1024;
   const pod = barePod(size, variant);
-  if (hpc === true) underFlux(pod);
+  if (hpc === true) underFlux(pod, variant);
   if (asks === true) ofWorkload(pod);
   const review = envelope(pod, variant);
   const metadata = pod['metadata'] as Mutable;
@@ -153,10 +153,19 @@ function barePod(size: Size, variant: number): Mutable {
   };
 }
 
-function underFlux(pod: Mutable): void {
-  const spec = pod['spec'] as { containers: Container[] } & Mutable;
-  spec['hostname'] = `${GROUP}-0`;
-  spec.containers = spec.containers.map((one) => ({ ...one, command: ['python3', '-m', 'serve'] }));
+/** A Pod of an Indexed Job: of one template with the others, and with a host name and a token of its own. */
+function underFlux(pod: Mutable, variant: number): void {
+  const spec = pod['spec'] as { containers: Container[]; volumes?: Mutable[] } & Mutable;
+  spec['hostname'] = `${GROUP}-${variant}`;
+  const name = `kube-api-access-${String(variant).padStart(5, 'x')}`;
+  const serviceAccountToken = { expirationSeconds: 3607, path: 'token' };
+  spec.volumes = [{ name, projected: { sources: [{ serviceAccountToken }], defaultMode: 420 } }];
+  const mount = { name, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
+  spec.containers = spec.containers.map((one) => ({
+    ...one,
+    command: ['python3', '-m', 'serve'],
+    volumeMounts: [mount],
+  }));
 }
 
 const owner = {

@@ -65,7 +65,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-interface StartOptions {
+export interface StartOptions {
   readonly placement: Placement;
   readonly peerProgram?: string;
   /** Muster runs its loop too, on this cluster. */
@@ -95,6 +95,7 @@ export async function startServer(
   const [file = '', ...args] = [...options.placement.onServerCore, ...command];
   const env = {
     ...process.env,
+    ...(name !== 'peer' && name !== 'bare' && environmentOfImage()),
     ...(name === 'preview' && { MUSTER_PREEMPTION_PREVIEW: 'true' }),
     ...(options.hpc === true && { MUSTER_HPC_ENABLED: 'true' }),
   };
@@ -168,6 +169,14 @@ export function nodeFlagsOfImage(): string[] {
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1];
   if (entry === undefined) throw new Error('the Dockerfile has no ENTRYPOINT in JSON');
   return (JSON.parse(entry) as string[]).filter((word) => word.startsWith('--'));
+}
+
+/** Of the C library, as the image sets it. */
+export function environmentOfImage(): Record<string, string> {
+  const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  return Object.fromEntries(
+    [...text.matchAll(/^ENV (MALLOC_\w+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
 }
 
 /** A folder for one run: the certificates that all servers show, the configuration and the logs. */

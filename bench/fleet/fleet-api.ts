@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/json/json.ts';
-import type { KubeClient, Page, WatchEvent } from '../../src/kube/client/client.ts';
+import type { KubeClient, Page, WatchEvent, WatchOptions } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject, Resource, Target } from '../../src/kube/client/resources.ts';
 
 type Objects = Map<string, KubeObject>;
@@ -32,7 +33,9 @@ export class FleetApi {
           resourceVersion: String(this.#version),
           continue: undefined,
         }),
-      watch: (resource: Resource, given: { signal?: AbortSignal; accepted?: () => void }) => {
+      watch: (resource: Resource, given: WatchOptions) => {
+        if (given.initialEvents === true)
+          throw new ApiError('watch', { status: 422, message: 'no streaming lists' });
         given.accepted?.();
         return this.#watch(resource, given.signal);
       },

@@ -17,7 +17,7 @@ import { choosePlacement } from '../measure/placement.ts';
 /** A Pod whose command runs under Flux gets volumes, an init container and mounts: a patch of several kilobytes. */
 const BODY: Body = { size: 8, managedFields: true, hpc: true };
 /** Times the CPU of a server that answers the same patch without having worked it out. */
-const MOST_CPU = 1.6;
+const MOST_CPU = 1.3;
 const POLICY = 'flux';
 
 /**

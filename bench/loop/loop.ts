@@ -30,7 +30,7 @@ export async function measureLoop(
 }
 
 /** A control plane of its own for each part: nothing of the one is left for the other to carry. */
-async function onStage<T>(measure: (given: Pick<ReleaseSetting, 'stage'>) => Promise<T>): Promise<T> {
+export async function onStage<T>(measure: (given: Pick<ReleaseSetting, 'stage'>) => Promise<T>): Promise<T> {
   const { scratch, remove } = await makeScratch();
   try {
     const stage = await startStage(scratch);
@@ -56,7 +56,8 @@ async function measureSpeed(
   const [bare, watching] = [stage.startBare('bare'), stage.startBare('watching')];
   const setting = { stage, observer, bare, watching, muster };
   try {
-    await round('warm-up', timing.warmUp, setting, ['bare', 'watching', 'muster']);
+    for (let at = 1; at <= timing.warmUp.rounds; at += 1)
+      await round(`warm-up-${at}`, timing.warmUp.shape, setting, ORDERS[0] ?? []);
     const releases = parts.has('loop-release') ? await measureReleases(timing, setting, progress) : {};
     if (!parts.has('loop-arrivals')) return { ...releases, cuts: observer.cuts };
     const arrivals: Arrivals[] = [];
@@ -86,16 +87,16 @@ async function measureReleases(
     many.push(await round(`many-${at}`, timing.many, setting, order));
     progress(`releases: round ${at} of ${timing.rounds}: ${describe(one)}; ${describe(many)}`);
   }
-  const podsFirst = await release('muster', 'pods-first', timing.podsFirst, setting, 'Pods first');
+  const podsFirst = await release('muster', 'pods-first', timing.podsFirst, setting, { order: 'Pods first' });
   return { one, many, podsFirst };
 }
 
 /** Who is first changes from round to round. */
 const ORDERS: readonly (readonly Contender[])[] = [
   ['bare', 'watching', 'muster'],
-  ['muster', 'bare'],
+  ['muster', 'bare', 'watching'],
   ['muster', 'watching', 'bare'],
-  ['bare', 'muster'],
+  ['watching', 'bare', 'muster'],
 ];
 
 /** Each in a namespace of its own. */
@@ -109,9 +110,12 @@ async function round(
   for (const contender of order) {
     released.set(contender, await release(contender, `${name}-${contender}`, shape, setting));
   }
-  const [bare, muster] = [released.get('bare'), released.get('muster')];
-  if (bare === undefined || muster === undefined) throw new Error('a round without one of its contenders');
-  return { bare, muster, watching: released.get('watching') };
+  const of = (contender: Contender): Release => {
+    const found = released.get(contender);
+    if (found === undefined) throw new Error(`a round without ${contender}`);
+    return found;
+  };
+  return { bare: of('bare'), muster: of('muster'), watching: of('watching') };
 }
 
 function describe(rounds: readonly ReleaseRound[]): string {

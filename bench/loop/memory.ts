@@ -3,7 +3,9 @@ import { POD_GANGS, PODS, type KubeObject } from '../../src/kube/client/resource
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { settledRss } from '../admission/growth.ts';
 import { inParallel } from '../measure/in-parallel.ts';
+import { bareListMs } from './bare-list.ts';
 import { benchGang, benchPod, gangName, type Shape } from './objects.ts';
+import { ReviewsMeanwhile } from './reviews-meanwhile.ts';
 import type { LoopStage } from './stage.ts';
 import { peakRssMiBOf } from '../measure/process-usage.ts';
 import type { RunningServer } from '../admission/servers.ts';
@@ -26,6 +28,12 @@ export interface LoopMemory {
   readonly lived: MemorySample;
   /** Another process, started when all was there: it has listed them. */
   readonly listed: MemorySample;
+  /** Milliseconds from that process's start to its first write, for which it has to have listed everything. */
+  readonly readyMs: number;
+  /** Milliseconds in which a client that reads nothing receives the same lists, right before. */
+  readonly bareMs: number;
+  /** Milliseconds that each review took meanwhile. */
+  readonly reviewWaits: readonly number[];
 }
 
 export interface MemoryTiming {
@@ -39,7 +47,7 @@ const NAMESPACE = 'crowd';
 const BASE = 'not-there-yet';
 /** Gangs to a base gang, as replicas of one PodCliqueSet. */
 const PER_BASE = 10;
-const PATIENCE = 600_000;
+const PATIENCE = 3_600_000;
 
 export async function measureMemory(
   stage: LoopStage,
@@ -70,13 +78,20 @@ export async function measureMemory(
   const lived = await sampleOf(first, settleMs);
   progress(`memory: ${describe(lived)} having seen ${made} Pods come`);
   await first.stop();
-  const second = await stage.startMuster();
+  const bareMs = await bareListMs(stage.plane.kubeconfig);
+  progress(`memory: ${bareMs.toFixed(0)} ms for lists that nobody reads`);
+  const startedAt = performance.now();
+  const reviews = new ReviewsMeanwhile();
+  const second = await stage.startMuster({ opened: (muster, scratch) => reviews.begin(muster, scratch) });
+  const readyMs = performance.now() - startedAt;
+  await reviews.end();
+  progress(`memory: ${readyMs.toFixed(0)} ms from its start to its first write`);
   const listed = await sampleOf(second, settleMs);
   progress(`memory: ${describe(listed)} having listed them`);
   await second.stop();
   const target = { resource: PODS, namespace: NAMESPACE, name: `${gangName(0)}-worker-0` };
   const podBytes = JSON.stringify(await client.get(target)).length;
-  return { pods: made, podBytes, empty, lived, listed };
+  return { pods: made, podBytes, empty, lived, listed, readyMs, bareMs, reviewWaits: reviews.waits };
 }
 
 async function allInitialized({ client }: LoopStage): Promise<boolean> {

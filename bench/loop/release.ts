@@ -42,9 +42,14 @@ export interface ReleaseSetting {
 }
 
 /** Far more than it takes on any machine (ms). */
-const PATIENCE = 180_000;
+export const PATIENCE = 180_000;
 /** For what is still under way of the round before: Events, deletions, the API server's garbage (ms). */
-const REST = 1_500;
+export const REST = 1_500;
+
+interface ReleaseOptions {
+  readonly order?: 'PodGang first' | 'Pods first';
+  readonly podOf?: typeof benchPod;
+}
 
 /** Creates everything, waits until the last gate is off, removes everything. */
 export async function release(
@@ -52,7 +57,7 @@ export async function release(
   namespace: string,
   shape: Shape,
   setting: ReleaseSetting,
-  order: 'PodGang first' | 'Pods first' = 'PodGang first',
+  { order = 'PodGang first', podOf = benchPod }: ReleaseOptions = {},
 ): Promise<Release> {
   const { stage, observer, muster } = setting;
   const { client } = stage;
@@ -66,7 +71,7 @@ export async function release(
   }
   await bare?.know(namespace, gangNames(shape));
   await inParallel(pods, CREATORS, ({ gang, index }) =>
-    client.create(PODS, benchPod(namespace, { gang, index, contender }), { answer: 'metadata' }),
+    client.create(PODS, podOf(namespace, { gang, index, contender }), { answer: 'metadata' }),
   );
   if (order === 'Pods first') {
     await createGangs(namespace, shape, stage);
@@ -93,7 +98,7 @@ const cpuMs = (pids: readonly number[]): number =>
 /** PodGangs that Muster sees and leaves to somebody else. */
 const NOT_MUSTERS = { [LABEL_MANAGED_BY]: MANAGED_BY_GROVE };
 
-async function createGangs(
+export async function createGangs(
   namespace: string,
   shape: Shape,
   { client }: LoopStage,
@@ -106,7 +111,7 @@ async function createGangs(
 }
 
 /** Until Muster has said of each gang that it waits for Pods. */
-async function untilToldOf(namespace: string, { gangs }: Shape, { client }: LoopStage): Promise<void> {
+export async function untilToldOf(namespace: string, { gangs }: Shape, { client }: LoopStage): Promise<void> {
   await until('Muster has seen every gang', async () => {
     const { items } = await client.list<KubeObject>(POD_GANGS, { namespace });
     return items.length === gangs && items.every(({ status }) => status !== undefined);

@@ -6,13 +6,14 @@ import type { Shape } from './objects.ts';
 import type { Release } from './release.ts';
 
 const MAX_TIME_TO_BARE = 1.15;
-const MAX_CPU_TO_BARE = 1.5;
+/** To bare that watches: nobody who releases gangs can do without what that does. */
+const MAX_CPU_TO_WATCHING = 1.2;
 const MAX_MORE_WRITES = 2;
 /** A gang that is there before its Pods is told at once that it is not Initialized: one write more, and wanted. */
 const MAX_MORE_WRITES_GANG_FIRST = 3;
 /** Milliseconds. */
 const MAX_P99 = 500;
-const MAX_RSS_MIB = 160;
+const MAX_RSS_MIB = 140;
 const MAX_KIB_PER_POD = 3;
 
 /** The tables and figures of the loop. */
@@ -32,23 +33,19 @@ export const loopReport = (figures: LoopFigures): StageReport => ({
 const nameOf = ({ gangs, podsPerGang }: Shape): string =>
   `${gangs} × ${podsPerGang.toLocaleString('en')} Pods`;
 
-/** Of the same round each, of those rounds in which both were. */
-function ratioToBare(
+/** Of the same round each. */
+const ratioOfRounds = (
   rounds: readonly ReleaseRound[],
   of: 'ms' | 'ownCpuMs',
   contender: 'muster' | 'watching' = 'muster',
-): Estimate {
-  const pairs = rounds.flatMap((round) => {
-    const other = round[contender];
-    return other === undefined ? [] : [{ other: other[of], bare: round.bare[of] }];
-  });
-  return pairs.length === 0
+  to: 'bare' | 'watching' = 'bare',
+): Estimate =>
+  rounds.length === 0
     ? NOTHING
     : ratioOf(
-        pairs.map(({ other }) => other),
-        pairs.map(({ bare }) => bare),
+        rounds.map((round) => round[contender][of]),
+        rounds.map((round) => round[to][of]),
       );
-}
 
 const RELEASE_HEAD = [
   ...['gates off', 'client', 'ms', 'least', 'most', 'gates per s', '× bare', 'off before'],
@@ -60,13 +57,13 @@ const CONTENDERS = { bare: 'bare', watching: 'bare that watches', muster: 'Muste
 function releases({ timing, one, many }: LoopFigures): string[][] {
   const rowsOf = (shape: Shape, rounds: readonly ReleaseRound[] = []): string[][] =>
     (['bare', 'watching', 'muster'] as const).flatMap((name, index) => {
-      const took = rounds.flatMap((round) => round[name] ?? []);
+      const took = rounds.map((round) => round[name]);
       if (took.length === 0) return [];
       const times = took.map(({ ms }) => ms);
       const before = median(took.map((release) => release.before));
       const left = shape.gangs * shape.podsPerGang - before;
       const ratio = (of: 'ms' | 'ownCpuMs'): string =>
-        name === 'bare' ? '1' : withInterval(ratioToBare(rounds, of, name));
+        name === 'bare' ? '1' : withInterval(ratioOfRounds(rounds, of, name));
       return [
         [
           index === 0 ? nameOf(shape) : '',
@@ -146,14 +143,16 @@ function figuresOf({ timing, one, many, podsFirst, arrivals: waited, memory: fou
   const pods = found?.pods ?? timing.memory.shape.gangs * timing.memory.shape.podsPerGang;
   return [
     ...shapes.map(({ shape, rounds }) =>
-      goal(`${nameOf(shape)}: time to the last gate off, times bare`, ratioToBare(rounds, 'ms'), {
+      goal(`${nameOf(shape)}: time to the last gate off, times bare`, ratioOfRounds(rounds, 'ms'), {
         most: MAX_TIME_TO_BARE,
       }),
     ),
     ...shapes.map(({ shape, rounds }) =>
-      goal(`${nameOf(shape)}: own CPU, times bare`, ratioToBare(rounds, 'ownCpuMs'), {
-        most: MAX_CPU_TO_BARE,
-      }),
+      goal(
+        `${nameOf(shape)}: own CPU, times bare that watches`,
+        ratioOfRounds(rounds, 'ownCpuMs', 'muster', 'watching'),
+        { most: MAX_CPU_TO_WATCHING },
+      ),
     ),
     goal(
       'writes for a gang of N beyond N, Pods first',

@@ -16,7 +16,7 @@ import type { GangNames } from './bare-watching.ts';
 import { benchGang, type Contender } from './objects.ts';
 import { writeAudit } from './writes.ts';
 import type { Placement } from '../measure/placement.ts';
-import { startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
+import { startServer, type RunningServer, type Scratch, type StartOptions } from '../admission/servers.ts';
 
 /** A control plane, a Muster that leads on it, and clients that may do everything. */
 export interface LoopStage {
@@ -24,13 +24,22 @@ export interface LoopStage {
   /** Creates Pods; `CREATORS` connections. */
   readonly client: KubeClient;
   readonly auditLog: string;
-  /** A Muster with its loop under its own account, which has shown that it leads. */
-  startMuster(nodeFlags?: readonly string[]): Promise<RunningServer>;
-  startBare(contender: Exclude<Contender, 'muster'>): BareClient;
+  /**
+   * A Muster with its loop under its own account, which has shown that it leads.
+   * @param given where it is not with the image's flags, and straight to the API server
+   */
+  startMuster(given?: MusterOptions): Promise<RunningServer>;
+  /** @param kubeconfig where it is not straight to the API server */
+  startBare(contender: Exclude<Contender, 'muster'>, kubeconfig?: string): BareClient;
   createNamespace(name: string): Promise<void>;
   /** The PodGangs first, so that Muster has nothing to say of Pods without one; until no Pod is left. */
   empty(namespace: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface MusterOptions extends Pick<StartOptions, 'nodeFlags' | 'kubeconfig'> {
+  /** Called when its port of the webhooks is open, while it still lists. */
+  readonly opened?: (muster: RunningServer, scratch: Pick<Scratch, 'caFile'>) => void;
 }
 
 export interface BareClient {
@@ -77,13 +86,10 @@ export async function startStage(
       plane,
       client,
       auditLog: audit.logFile,
-      startMuster: async (nodeFlags) => {
-        const options = {
-          placement: ANYWHERE,
-          kubeconfig: musterKubeconfig,
-          ...(nodeFlags && { nodeFlags }),
-        };
+      startMuster: async (given) => {
+        const options = { placement: ANYWHERE, kubeconfig: musterKubeconfig, ...given };
         const muster = await startServer('muster', scratch, options);
+        given?.opened?.(muster, scratch);
         const gang = benchGang(PROBE, probes++, { gangs: 1, podsPerGang: 1 });
         await client.create(POD_GANGS, gang);
         await until('Muster writes a status', async () => {
@@ -92,7 +98,7 @@ export async function startStage(
         });
         return muster;
       },
-      startBare: (contender) => startBare(musterKubeconfig, contender),
+      startBare: (contender, kubeconfig = musterKubeconfig) => startBare(kubeconfig, contender),
       createNamespace,
       empty: async (namespace) => {
         const query = { gracePeriodSeconds: 0 };

@@ -5,8 +5,10 @@ import { figure, short, withInterval, type Figure, type StageReport } from '../m
 import { exactly, meanOf, type Estimate } from '../measure/interval.ts';
 import type { AdmissionTiming } from '../admission/admission.ts';
 import { besideScheduler } from './beside-scheduler.ts';
-import type { Near, SizeCost } from './one-size.ts';
+import { mindingOf, type Near } from './made-cluster.ts';
+import type { SizeCost } from './one-size.ts';
 import { measurePreviewCost } from './preview-cost.ts';
+import type { ReadingCost } from './reading.ts';
 import type { PreviewCost } from './preview-memory.ts';
 
 export interface PlanTiming {
@@ -17,7 +19,14 @@ export interface PlanTiming {
 }
 
 /** The parts that can be asked for alone. */
-export const PLAN_PARTS = ['plan-size', 'plan-memory', 'plan-reviews', 'plan-scheduler'] as const;
+export const PLAN_PARTS = [
+  'plan-size',
+  'plan-kinds',
+  'plan-reading',
+  'plan-memory',
+  'plan-reviews',
+  'plan-scheduler',
+] as const;
 
 /** Of so many Pod templates the gang is made. */
 const SHAPES = [1, 4] as const;
@@ -25,6 +34,22 @@ const MOST_SECONDS = 1;
 /** Where the gang minds who is near, or is minded. */
 const MINDING = ['spread', 'anti-affinity'] as const;
 const MOST_SECONDS_MINDING = 2;
+/** Kinds of constraints that are measured once each, in the largest cluster. */
+const KINDS = [
+  'affinity',
+  'apart by rack',
+  'spread and ten preferences',
+  'spread of 1,000 Pods',
+  'a term of anti-affinity on each node',
+  'a term of anti-affinity against others on each node',
+  'required rack',
+  'a required rack for each of 8 groups',
+  'overdrawn budgets',
+] as const;
+const MOST_SECONDS_OF_A_KIND = 5;
+/** Several plans are made until one keeps the budgets. */
+const MOST_SECONDS_WITHIN_BUDGETS = 1;
+const MOST_READING_SECONDS = { json: 1, yaml: 2 } as const;
 const MOST_MIB = 300;
 const BESIDE_NODES = 200;
 const PREVIEWED_PODS = 50_000;
@@ -84,6 +109,24 @@ export async function measurePlan(
         }
       }
   }
+  if (parts.has('plan-kinds'))
+    for (const near of KINDS)
+      for (const variant of VARIANTS) {
+        const { gang, keepsBudgets, variants = VARIANTS } = mindingOf(near);
+        if (!variants.includes(variant)) continue;
+        const size = Math.max(...nodes);
+        const { cpuMilliseconds } = costOf(size, variant, Math.min(rounds, 3), { near });
+        const what = `plan with ${near}: gang of ${gang.toLocaleString('en')} among ${size.toLocaleString('en')} nodes, ${variant}, s of CPU`;
+        const seconds = meanOf(cpuMilliseconds.map((ms) => ms / 1000));
+        goal(what, seconds, keepsBudgets ? MOST_SECONDS_WITHIN_BUDGETS : MOST_SECONDS_OF_A_KIND);
+        progress(`${what}: ${short(seconds.value)}`);
+      }
+  if (parts.has('plan-reading'))
+    for (const [form, most] of Object.entries(MOST_READING_SECONDS)) {
+      const { seconds } = printed<ReadingCost>('reading.ts', [form, String(rounds)]);
+      goal(`plan: reading 20 MB${form === 'json' ? '' : ' of YAML documents'}, s`, meanOf(seconds), most);
+      progress(`plan: reading 20 MB, ${form}: ${short(meanOf(seconds).value)} s`);
+    }
   if (parts.has('plan-memory')) {
     const { bytesAPod } = printed<PreviewCost>('preview-memory.ts', [String(PREVIEWED_PODS)]);
     const what = `forecasts: bytes a Pod, of ${PREVIEWED_PODS.toLocaleString('en')}, in their own process`;

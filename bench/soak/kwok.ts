@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
-import { launch, type ManagedProcess } from '../../test/cluster/control-plane/managed-process.ts';
+import { FRUGAL_GO, launch, type ManagedProcess } from '../../test/cluster/control-plane/managed-process.ts';
+import type { NodeSize } from '../../test/cluster/control-plane/nodes.ts';
 import type { Watchdog } from '../../test/cluster/control-plane/watchdog.ts';
 
 /** How long a Pod runs (ms), and by how much longer at most. */
@@ -14,7 +15,18 @@ const AT_ONCE = 16;
 /** Pods that kwok writes at a time; with its 4 they end more slowly than 50 a second are created. */
 const PODS_AT_ONCE = 64;
 
-const stage = (name: string, phase: string, status: string, delay: string): string => `
+/** A Pod that is not to be deleted, in a phase. */
+const alive = (phase: string): string => `
+      - { key: .metadata.deletionTimestamp, operator: DoesNotExist }
+      - { key: .status.phase, operator: In, values: [${phase}] }`;
+/**
+ * Judged in 2 µs; for the way of above kwok makes JSON of the Pod, which takes a hundred times as long. It judges each
+ * change, and all Pods where it lists them anew: after the API server has cut its watch, as it does on a full machine.
+ */
+const PENDING = `
+      - { cel: { expression: 'self.status.phase == "Pending"' } }`;
+
+const stage = (name: string, matches: string, status: string, delay: string): string => `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
 metadata:
@@ -22,9 +34,7 @@ metadata:
 spec:
   resourceRef: { apiGroup: v1, kind: Pod }
   selector:
-    matchExpressions:
-      - { key: .metadata.deletionTimestamp, operator: DoesNotExist }
-      - { key: .status.phase, operator: In, values: [${phase}] }
+    matchExpressions:${matches}
   delay: ${delay}
   next:
     statusTemplate: |
@@ -42,22 +52,17 @@ options:
   podsOnNodeSyncParallelism: 4
 `;
 
-/** A Pod that is bound runs at once, and has ended after some seconds; one that is to be deleted goes at once. */
-const STAGES = [
+/** A Pod that is bound runs at once. */
+const running = (matches: string): string =>
   stage(
     'run',
-    'Pending',
+    matches,
     '{phase: Running, startTime: {{ Now | Quote }}, conditions: [{type: Ready, status: "True", lastTransitionTime: {{ Now | Quote }}}]}',
     '{ durationMilliseconds: 100, jitterDurationMilliseconds: 500 }',
-  ),
-  stage(
-    'end',
-    'Running',
-    '{phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted, lastTransitionTime: {{ Now | Quote }}}]}',
-    `{ durationMilliseconds: ${RUNS_MS}, jitterDurationMilliseconds: ${RUNS_MS + LONGER_MS} }`,
-  ),
-  // Without a stage of nodes kwok takes care of no node, and so of no Pod.
-  `
+  );
+
+/** Without a stage of nodes kwok takes care of no node, and so of no Pod. */
+const NODE = `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
 metadata:
@@ -69,7 +74,16 @@ spec:
       - { key: .status.phase, operator: NotIn, values: [Running] }
   next:
     statusTemplate: '{phase: Running}'
-`,
+`;
+
+/** What runs has ended after some seconds, and what is deleted goes at once. */
+const ENDS = [
+  stage(
+    'end',
+    alive('Running'),
+    '{phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted, lastTransitionTime: {{ Now | Quote }}}]}',
+    `{ durationMilliseconds: ${RUNS_MS}, jitterDurationMilliseconds: ${RUNS_MS + LONGER_MS} }`,
+  ),
   `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
@@ -83,7 +97,10 @@ spec:
   next:
     delete: true
 `,
-].join('---');
+];
+
+/** kwok makes JSON of a Pod that it starts, and keeps nothing: on so small a heap Go collects several times a second. */
+const SELDOM_COLLECTS = { GOGC: '800', GOMEMLIMIT: '2GiB', GOMAXPROCS: FRUGAL_GO.GOMAXPROCS };
 
 /** Nodes that are there, and kwok in place of all their kubelets. */
 export async function startNodes(
@@ -93,22 +110,29 @@ export async function startNodes(
     readonly nodes: number;
     readonly dir: string;
     readonly watchdog: Watchdog;
+    readonly size?: NodeSize;
+    /** Whether Pods end and are deleted, under nodes that renew their Leases; default: they do. */
+    readonly podsEnd?: boolean;
   },
 ): Promise<ManagedProcess> {
-  const { kwok, nodes, dir, watchdog } = given;
+  const { kwok, nodes, dir, watchdog, size, podsEnd = true } = given;
   const names = Array.from({ length: nodes }, (_, index) => `node-${index}`);
   const adding = async (): Promise<void> => {
-    for (let name = names.pop(); name !== undefined; name = names.pop()) await plane.addNode(name);
+    for (let name = names.pop(); name !== undefined; name = names.pop()) await plane.addNode(name, size);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, adding));
   const config = join(dir, 'kwok.yaml');
-  await writeFile(config, [OPTIONS, STAGES].join('---'));
+  await writeFile(
+    config,
+    [OPTIONS, NODE, ...(podsEnd ? [running(alive('Pending')), ...ENDS] : [running(PENDING)])].join('---'),
+  );
   const args = [
     `--kubeconfig=${plane.kubeconfig}`,
     `--config=${config}`,
     '--manage-all-nodes=true',
-    `--node-lease-duration-seconds=${NODE_LEASE}`,
+    // Where no controller judges nodes, Leases only cost: by the clock, and most to whoever takes longest.
+    `--node-lease-duration-seconds=${podsEnd ? NODE_LEASE : 0}`,
     '-v=WARN',
   ];
-  return launch({ name: 'kwok', path: kwok, args, dir, watchdog });
+  return launch({ name: 'kwok', path: kwok, args, dir, watchdog, env: podsEnd ? {} : SELDOM_COLLECTS });
 }

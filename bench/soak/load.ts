@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeObject } from '../../src/kube/client/resources.ts';
 import type { Client } from '../../test/cluster/control-plane/client.ts';
-import { GANGS, gangPod, PODS } from '../../test/cluster/support/registered-muster.ts';
+import { GANGS, gangPod, NAMESPACE, PODS } from '../../test/cluster/support/registered-muster.ts';
 import { Random } from '../../test/support/random.ts';
 
 /** One try to create an object. */
@@ -69,10 +70,10 @@ export function startLoad(given: {
       gangs += 1;
       size = SMALLEST + random.below(LARGEST - SMALLEST + 1);
       left = size;
-      launch(nameOf(gangs), create(GANGS, podGang(nameOf(gangs), size), due));
+      launch(nameOf(gangs), create(GANGS, loadGang(nameOf(gangs), size), due));
     }
     const index = size - left;
-    const pod = podOf(nameOf(gangs), index);
+    const pod = loadPod(nameOf(gangs), index);
     launch(
       nameOf(gangs),
       create(PODS, pod, due).then(() => void (pods += 1)),
@@ -141,10 +142,11 @@ async function failureOf(
 
 const nameOf = (gang: number): string => `gang-${gang}`;
 
-const podGang = (name: string, size: number): object => ({
+/** A leader and the workers of it, all of them needed. */
+export const loadGang = (name: string, size: number, namespace = NAMESPACE): KubeObject => ({
   apiVersion: 'scheduler.grove.io/v1alpha1',
   kind: 'PodGang',
-  metadata: { name },
+  metadata: { name, namespace },
   spec: {
     podgroups: [
       { name: 'leader', minReplicas: 1 },
@@ -153,16 +155,16 @@ const podGang = (name: string, size: number): object => ({
   },
 });
 
-const podOf = (gang: string, index: number): object =>
+export const loadPod = (gang: string, index: number, namespace = NAMESPACE): KubeObject =>
   gangPod(
-    { name: `${gang}-${index}` },
+    { name: `${gang}-${index}`, namespace },
     {
       containers: [{ name: 'main', image: 'example/train:1', resources: { requests: { cpu: '100m' } } }],
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 0,
     },
     { 'grove.io/podgang': gang, 'grove.io/podclique': index === 0 ? 'leader' : 'worker' },
-  );
+  ) as KubeObject;
 
 /** Takes away a gang that has ended, as its owner does; tries again until `signal` aborts. */
 export async function remove(client: Client, gang: string, signal: AbortSignal): Promise<void> {

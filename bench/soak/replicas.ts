@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launch, type ManagedProcess } from '../../test/cluster/control-plane/managed-process.ts';
-import { until } from '../../test/cluster/control-plane/until.ts';
+import { GiveUp, until } from '../../test/cluster/control-plane/until.ts';
 import type { Watchdog } from '../../test/cluster/control-plane/watchdog.ts';
+import { httpGet } from '../../test/cluster/support/http-get.ts';
 import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import { nodeFlagsOfImage } from '../admission/servers.ts';
+import { environmentOfImage, nodeFlagsOfImage } from '../admission/servers.ts';
 import type { Slot } from './balancer.ts';
 import { NOTICED_MS } from './failures.ts';
 
@@ -51,14 +52,26 @@ export class Replicas {
       ...['--cert-dir', certificates, '--port', `${ports.webhooks}`],
       ...['--health-port', `${ports.health}`, '--metrics-port', `${ports.metrics}`],
     ];
-    const process_ = await launch({ name: `muster-${slot}`, path: process.execPath, args, dir, watchdog });
+    const env = environmentOfImage();
+    const process_ = await launch({
+      name: `muster-${slot}`,
+      path: process.execPath,
+      args,
+      dir,
+      watchdog,
+      env,
+    });
     const replica = { slot, process: process_ };
     this.#running.set(slot, replica);
     try {
-      await until(`the replica in slot ${slot} is ready`, async () => {
-        if (process_.ended() !== undefined) throw new Error(`${process_.ended()}, see ${process_.logFile}`);
-        return (await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status === 200;
-      });
+      const ready = async (): Promise<boolean> => {
+        if (process_.ended() !== undefined) throw new GiveUp(`${process_.ended()}, see ${process_.logFile}`);
+        const { status, text } = await httpGet(ports.health, '/readyz');
+        if (status !== 200) throw new Error(text);
+        return true;
+      };
+      // What a kubelet would wait for as long as it takes; a busy machine has made it more than a minute.
+      await until(`the replica in slot ${slot} is ready`, ready, { withinMs: 180_000 });
     } catch (error) {
       // What comes next finds three replicas and a free slot.
       await this.kill(replica);

@@ -14,6 +14,7 @@ import {
 } from '../api/names.ts';
 import { decideWithNeeds, Needs } from '../api/needs.ts';
 import { ALL_READ, type WebhookEndpoint, type WebhookResponse } from '../api/webhook-endpoint.ts';
+import { KnownSpecs } from '../json/known-specs.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 import { quoted } from '../text/printable.ts';
 import { hostedIn } from '../backends/hosted.ts';
@@ -112,6 +113,7 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
   admissionWebhooks.map((webhook) => {
     const observes = webhook.path === PATH_MUTATE_POD ? observer : undefined;
     const isCut = webhook.kind === POD && !readsLists(policy);
+    const specs = observes && isCut && policy.hpc ? new KnownSpecs() : undefined;
     const respond = (request: AdmissionRequest, decision: Decision): WebhookResponse => ({
       body: renderResponse(request, decision),
       operation: request.operation,
@@ -120,9 +122,15 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
     });
     return {
       path: webhook.path,
+      specs,
       unread: isCut ? unreadOfPods(policy) : webhook.kind === undefined ? CUT : ALL_READ,
       handle: (asked) => {
-        const request = parseReview(asked.body, isCut ? () => asked.entire() : undefined);
+        const { bytes, found } = asked;
+        const request = parseReview(
+          asked.body,
+          isCut ? () => asked.entire() : undefined,
+          specs && bytes && { of: specs, known: found?.fits === true ? found.known : undefined, bytes },
+        );
         const first = decideObserved(webhook, request, policy, observes);
         if (!(first instanceof Needs)) return respond(request, first);
         const decided = decideWithNeeds(

@@ -1,6 +1,9 @@
-import { fault, type Fault } from '../api/fault.ts';
+import { fault, keyed, type Fault } from '../api/fault.ts';
+import { ANNOTATION_HOSTS, ANNOTATION_HPC_POLICY } from '../api/names.ts';
+import { workloadOf } from '../gang/gang-workload.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { PodGang } from '../api/pod-gang.ts';
+import { isInitialized } from '../gang/rules/initialized.ts';
 import { refersToPods } from '../gang/rules/priorities.ts';
 import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/hpc-policy.ts';
 import type { HpcPolicy } from '../preparers/policy/hpc-policy.ts';
@@ -43,12 +46,33 @@ export function checkPrepared(
   });
 }
 
-/** Checks that a gang keeps its HPCPolicy while it has Pods, so that one policy prepares all of them. */
-export function checkPolicyKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
-  const [from, to] = [policyNameOf(before), policyNameOf(after)];
-  if (from === to) return [];
+/**
+ * Checks that a gang keeps its HPCPolicy and the hosts that it names while it has Pods, so that one policy prepares all of
+ * them, with the same hosts.
+ */
+export function checkPreparationKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
+  const [policy, hosts] = [changeOf(before, after, ANNOTATION_HPC_POLICY), hostsChange(before, after)];
+  if (policy === undefined && hosts === undefined) return [];
   const hasPods = refersToPods(before) || placement?.hasPods?.(before.namespace, before.name) === true;
   if (!hasPods) return [];
-  const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
-  return [fault('HpcPolicyFixed', HPC_POLICY_FIELD, { detail })];
+  return [
+    ...(policy === undefined ? [] : [fault('HpcPolicyFixed', HPC_POLICY_FIELD, { detail: policy })]),
+    ...(hosts === undefined ? [] : [fault('HpcHostsFixed', HOSTS_FIELD, { detail: hosts })]),
+  ];
+}
+
+const HOSTS_FIELD = keyed('metadata.annotations', ANNOTATION_HOSTS);
+
+/**
+ * The change of the hosts of a gang whose Pods may know them already. Under Flux they are read once the gang starts, and
+ * until then Muster lists those of a workload that is scaled.
+ */
+const hostsChange = (before: PodGang, after: PodGang): string | undefined =>
+  policyNameOf(before) === undefined || (workloadOf(before) !== undefined && !isInitialized(before))
+    ? undefined
+    : changeOf(before, after, ANNOTATION_HOSTS);
+
+function changeOf(before: PodGang, after: PodGang, key: string): string | undefined {
+  const [from, to] = [before.annotations.get(key), after.annotations.get(key)];
+  return from === to ? undefined : `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
 }

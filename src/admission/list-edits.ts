@@ -30,7 +30,7 @@ export function standingAt(
 }
 
 /** The value at the end of these keys; undefined where one of the keys is missing. */
-export function at(from: JsonObject, keys: readonly string[]): Json | undefined {
+export function at(from: Json | undefined, keys: readonly string[]): Json | undefined {
   let value: Json | undefined = from;
   for (const key of keys) {
     value = Array.isArray(value) ? (value as readonly Json[])[Number(key)] : own(value, key);

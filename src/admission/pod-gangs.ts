@@ -7,7 +7,7 @@ import { Needs, type MayNeed } from '../api/needs.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
-import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/hpc-policy.ts';
+import { policyNameOf } from '../preparers/policy/hpc-policy.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { checkExpectedPods } from '../gang/rules/check-spec.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
@@ -15,10 +15,10 @@ import { refusedChange, refusedInSpec } from '../gang/rules/rule-lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { checkPreparedGang } from '../preparers/registry.ts';
 import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
-import { checkPolicyKept, preparationNeeded } from './gang-preparers.ts';
+import { checkPreparationKept, preparationNeeded } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
 import { ObjectEdit } from './pod-patch.ts';
-import { checkReady, answeringBackend, type DecisionNeed, type Policy } from './policy.ts';
+import { NOT_PREPARED, checkReady, answeringBackend, type DecisionNeed, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
@@ -90,8 +90,6 @@ function recordBackend(
   return labels.changes();
 }
 
-const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;
-
 /** Answers all faults of a PodGang at once. Deletion, finalizers and other metadata are never refused. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decided {
   const { object, oldObject, subResource } = request;
@@ -112,7 +110,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const labels = [
     ...checkSchedulerKept(before, after, policy),
     ...refusedChange('labels', before, after, writer),
-    ...checkPolicyKept(before, after, policy),
+    ...checkPreparationKept(before, after, policy),
   ];
   const priorities = checkPriorities(before, after, policy);
   const notices = [...priorities.warnings, ...(grove ? [] : updateWarnings(before, after, policy))];

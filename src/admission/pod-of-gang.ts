@@ -1,19 +1,42 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, type JsonObject } from '../json/json.ts';
-import { ANNOTATION_HPC_POLICY, LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
+import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import { workloadTitle } from '../api/pod-origin.ts';
+import type { Backend } from '../backends/backend.ts';
+import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import type { PodPatch, Preparer } from '../preparers/preparer.ts';
+import { knownPreparation } from './known-changes.ts';
 import type { GangKind } from '../workloads/kind.ts';
 import { namesAsLabels, namesOf } from '../workloads/pod-names.ts';
 import type { ReceivedPod } from './pod-reader.ts';
 import { quoted } from '../text/printable.ts';
 import { isOfSystem, type PriorityClasses } from '../api/priority-class.ts';
 import type { Membership } from '../gang/membership.ts';
-import type { DecisionNeed, Policy } from './policy.ts';
-import { preparationNeeded } from './gang-preparers.ts';
-import { TryLater } from '../errors.ts';
-import { preparersOf } from '../preparers/registry.ts';
+import type { Policy } from './policy.ts';
 import type { JsonPodPatch } from './pod-patch.ts';
+import type { AdmissionRequest, Decision } from './review.ts';
+
+/** Who prepares a Pod, in this order. */
+interface PreparedBy {
+  readonly backend: Backend;
+  readonly first: readonly Preparer[];
+  /** By its HPCPolicy. */
+  readonly last: readonly Preparer[];
+  readonly failed: PrepareFailed | undefined;
+}
+
+/** Prepares a Pod, by what others of its template got where there are any. */
+export function prepared(
+  request: AdmissionRequest,
+  { backend, first, last, failed }: PreparedBy,
+  given: { readonly pod: ReceivedPod; readonly gang: Membership; readonly patch: JsonPodPatch },
+): Pick<Decision, 'faults' | 'changes'> {
+  const known =
+    last.length > 0 && first.length === 0 ? knownPreparation(request, last, backend, given) : undefined;
+  const faults = preparePod(backend, known?.preparers ?? [...first, ...last], given, failed);
+  if (faults.length > 0) return { faults, changes: [] };
+  return { faults, changes: known?.complete(given.patch) ?? given.patch.changes() };
+}
 
 /** The gang and group that a Pod gets from its workload. */
 export interface Named {
@@ -135,41 +158,4 @@ export function checkPriority(pod: ReceivedPod, { classes }: Policy): Fault[] {
   if (found === undefined || found.value === priority) return [];
   const detail = `${quoted(priorityClassName)} is ${found.value}`;
   return [fault('PriorityMismatch', 'spec.priority', { value: priority, detail })];
-}
-
-/** The preparers of a Pod beside its backend; or the fault for which there are none; or what has to be read first. */
-export type PodPreparers =
-  | { readonly preparers: readonly Preparer[]; readonly needs?: never }
-  | { readonly fault: Fault; readonly needs?: never; readonly preparers?: never }
-  | { readonly needs: DecisionNeed; readonly preparers?: never };
-
-const NOBODY: PodPreparers = { preparers: [] };
-
-/**
- * Finds the preparers by the HPCPolicy of the Pod's gang. A gang that no watch has delivered is read from the API server if
- * its namespace has an HPCPolicy; all other gangs cost one look-up in memory.
- * @param pod returns the received Pod; called only where a hosted preparation has to be asked
- * @throws {TryLater} where the gang names an HPCPolicy and the HPCPolicies are not known yet
- */
-export function preparersOfPod(
-  { namespace, gang: name, group }: Membership,
-  policy: Policy,
-  pod: () => JsonObject,
-): PodPreparers {
-  const { hpc, placement, preparations } = policy;
-  if (hpc === undefined || placement?.gang === undefined) return NOBODY;
-  const gang = placement.gang(namespace, name);
-  if (gang === undefined) {
-    return placement.read !== undefined && hpc.anyIn(namespace)
-      ? { needs: { namespace, gang: name } }
-      : NOBODY;
-  }
-  if (gang?.annotations.has(ANNOTATION_HPC_POLICY) !== true) return NOBODY;
-  if (!hpc.known) throw new TryLater('not-ready', 'the HPCPolicies of the cluster are not known yet');
-  const needs = preparationNeeded(gang, policy, (hosted, named, ms) =>
-    hosted.ofPod(pod(), { gang, group, policy: named }, ms),
-  );
-  if (needs !== undefined) return { needs };
-  const { preparers, fault: found } = preparersOf(gang, hpc, preparations);
-  return found === undefined ? { preparers } : { fault: found };
 }

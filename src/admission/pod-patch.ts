@@ -83,6 +83,11 @@ export class JsonPodPatch implements PodPatch {
     (this.#lists ??= new ListEdits(this.#entire())).set(field, value, why, container);
   }
 
+  /** The last of {@link changes}: what {@link add} and {@link set} have led to. */
+  listChanges(): Change[] {
+    return this.#lists?.changes([]) ?? [];
+  }
+
   /** The operations in a fixed order, so that the same Pod gives the same bytes. */
   changes(): Change[] {
     const changes: Change[] = [];

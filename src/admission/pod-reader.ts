@@ -6,6 +6,7 @@ import {
   LABEL_POD_GANG,
 } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
+import { LARGE_FIELDS } from '../preparers/pod-part.ts';
 import type { PodField, PodList, PodReader, WorkloadRef } from '../preparers/preparer.ts';
 import { controllerOf } from '../workloads/pod-origin.ts';
 import { at, standingAt } from './list-edits.ts';
@@ -81,7 +82,10 @@ export class ReceivedPod implements PodReader {
   }
 
   at(path: readonly string[]): Json | undefined {
-    return at(this.#entire(), path);
+    const [room, place] = path;
+    // All but the large lists is there without parsing them.
+    const small = room === 'spec' && place !== undefined && !LARGE_FIELDS.includes(place);
+    return small ? at(this.#spec, path.slice(1)) : at(this.#entire(), path);
   }
 
   get nodeName(): string | undefined {

@@ -20,15 +20,9 @@ import { isPodGangName } from '../api/pod-gang.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkPrepared } from './gang-preparers.ts';
-import {
-  preparersOfPod,
-  checkNamed,
-  nameGang,
-  checkPriority,
-  givePriority,
-  needsGang,
-} from './pod-of-gang.ts';
-import { checkReady, answeringBackend, type Policy } from './policy.ts';
+import { checkNamed, nameGang, checkPriority, givePriority, needsGang, prepared } from './pod-of-gang.ts';
+import { NO_PREPARERS, preparersOfPod } from './pod-preparers.ts';
+import { checkReady, answeringBackend, policyIdle, type Policy } from './policy.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';
@@ -76,14 +70,15 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     const seen = (): JsonObject => named.on((hosted.readsLargeLists ? entire?.() : undefined) ?? object);
     return new Needs({ of: backend, says: (ms) => hosted.ofPod(seen(), membership, ms) });
   }
-  const besides = preparersOfPod(membership, policy, () => named.on(entire?.() ?? object));
+  const besides = policy.hpc
+    ? preparersOfPod(policy.hpc, membership, policy, pod, () => named.on(entire?.() ?? object))
+    : NO_PREPARERS;
   if (besides.needs !== undefined) return new Needs(besides.needs);
   if (besides.preparers === undefined) {
     return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
   }
-  if (needsGang(pod, membership, policy)) {
+  if (needsGang(pod, membership, policy))
     return new Needs({ namespace: membership.namespace, gang: membership.gang });
-  }
   const patch = new JsonPodPatch(object, entire);
   named.write(patch);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
@@ -92,16 +87,10 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
   const otherPriority = givePriority(pod, membership, policy, patch);
-  const refusals = preparePod(
-    answer ?? backend,
-    [...(policy.preparers ?? []), ...besides.preparers],
-    { pod, gang: membership, patch },
-    failed,
-  );
+  const by = { backend: answer ?? backend, first: policy.preparers ?? [], last: besides.preparers, failed };
   return {
-    faults: refusals,
-    changes: refusals.length === 0 ? patch.changes() : [],
-    warnings: [notice, otherPriority].filter((said) => said !== undefined),
+    ...prepared(request, by, { pod, gang: membership, patch }),
+    warnings: [notice, otherPriority, policyIdle(pod, policy)].filter((said) => said !== undefined),
     backend: backend.name,
     gang: gangKey(membership),
   };
@@ -216,7 +205,9 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
       faults.push(notOfGang('spec.schedulerName', pod.schedulerName, membership.gang, backend.name));
     }
   }
-  const besides = preparersOfPod(membership, policy, () => request.entire?.() ?? request.object ?? {});
+  const besides = policy.hpc
+    ? preparersOfPod(policy.hpc, membership, policy, pod, () => request.entire?.() ?? request.object ?? {})
+    : NO_PREPARERS;
   if (besides.needs !== undefined) return new Needs(besides.needs);
   if (besides.preparers === undefined) faults.push(besides.fault);
   else faults.push(...checkPrepared(request, pod, membership, besides.preparers));

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../json/json.ts';
+import { ANNOTATION_HPC_POLICY, LABEL_GANG } from '../api/names.ts';
 import { TryLater } from '../errors.ts';
+import { HPC_POLICY_FIELD } from '../preparers/policy/hpc-policy.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Place, GangLookup } from '../backends/select.ts';
 import type { PriorityClasses } from '../api/priority-class.ts';
 import type { HpcPolicies, PreparerFactory } from '../preparers/preparer-factory.ts';
-import type { Preparer } from '../preparers/preparer.ts';
+import type { PodReader, Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { GangKind } from '../workloads/kind.ts';
 
@@ -116,3 +118,19 @@ export function checkReady({ notReady }: Policy, backend: string): void {
   const reason = notReady?.(backend);
   if (reason !== undefined) throw new TryLater('not-ready', reason);
 }
+
+/**
+ * The HPCPolicy that a Pod of a plain workload names itself, since its gang is made from it. A Pod that names its gang
+ * itself leaves that to the PodGang.
+ */
+export const policyOfPod = (pod: PodReader): string | undefined =>
+  pod.label(LABEL_GANG) === undefined ? undefined : pod.annotation(ANNOTATION_HPC_POLICY);
+
+/** The warning of a Pod that names an HPCPolicy where none is gone by. */
+export const policyIdle = (pod: PodReader, { hpc, placement }: Policy): string | undefined =>
+  hpc === undefined && placement?.gang !== undefined && policyOfPod(pod) !== undefined
+    ? NOT_PREPARED
+    : undefined;
+
+/** The warning of a PodGang or a Pod whose HPCPolicy prepares nothing. */
+export const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;

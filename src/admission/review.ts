@@ -2,6 +2,7 @@ import type { Change } from '../json/patch.ts';
 import type { Fault } from '../api/fault.ts';
 import { Needs, type MayNeed } from '../api/needs.ts';
 import { asObject, isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import type { KnownSpec, KnownSpecs } from '../json/known-specs.ts';
 import { quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 import type { DecisionNeed } from './policy.ts';
@@ -34,6 +35,16 @@ export interface AdmissionRequest {
   /** Returns `object` with the lists that were cut before it was parsed. Absent where no list was cut. */
   readonly entire?: (() => JsonObject) | undefined;
   readonly oldObject: JsonObject | undefined;
+  /** Where Pods with the same spec are recognised. */
+  readonly specs?: SpecOfRequest | undefined;
+}
+
+/** The spec of a request among those that were seen before. */
+export interface SpecOfRequest {
+  readonly of: KnownSpecs;
+  /** Where it is known already. */
+  readonly known: KnownSpec | undefined;
+  readonly bytes: Buffer;
 }
 
 /** The decision about one request: a pure function of the request and the configuration. */
@@ -72,7 +83,7 @@ const MAX_UID = 128;
  * @param entire returns the body with the lists that were cut
  * @throws {BadRequest} naming the field
  */
-export function parseReview(body: unknown, entire?: () => unknown): AdmissionRequest {
+export function parseReview(body: unknown, entire?: () => unknown, specs?: SpecOfRequest): AdmissionRequest {
   if (!isObject(body)) throw new BadRequest(`an AdmissionReview is needed, found ${quoted(body)}`);
   const { apiVersion, kind: reviewKind } = body;
   if (apiVersion !== REVIEW_API_VERSION || reviewKind !== REVIEW_KIND) {
@@ -109,6 +120,7 @@ export function parseReview(body: unknown, entire?: () => unknown): AdmissionReq
     object: objectOf(request['object'], 'object', operation === 'CREATE' || operation === 'UPDATE'),
     oldObject: objectOf(request['oldObject'], 'oldObject', operation === 'UPDATE'),
     entire: entire && (() => ownObject(own(entire(), 'request'), 'object') ?? {}),
+    specs,
   };
 }
 

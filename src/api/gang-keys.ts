@@ -1,6 +1,7 @@
 import type { Key } from './key.ts';
 import {
   ANNOTATION_EXPECTED_PODS,
+  ANNOTATION_HOSTS,
   ANNOTATION_HPC_POLICY,
   ANNOTATION_MIRROR_POD,
   ANNOTATION_PREPARED,
@@ -98,11 +99,21 @@ export const keysOfGangs: readonly Key[] = [
   {
     key: ANNOTATION_HPC_POLICY,
     as: 'annotation',
-    on: 'PodGang',
-    writer: 'whoever wrote the PodGang',
+    on: 'PodGang; Pod template, beside `muster.dev/gang`',
+    writer: 'whoever wrote the PodGang or the workload; Muster, of a PodGang that it made',
     says: 'The HPCPolicy of its namespace by which its Pods are prepared.',
     without: 'nothing is prepared',
-    wrong: '`HpcPolicyMissing`, `HpcPolicyUnusable`; changed while the gang has Pods `HpcPolicyFixed`',
+    wrong:
+      '`HpcPolicyMissing`, `HpcPolicyUnusable`; changed while the gang has Pods `HpcPolicyFixed`; another on a Pod than on its PodGang `HpcPolicyForeign`',
+  },
+  {
+    key: ANNOTATION_HOSTS,
+    as: 'annotation',
+    on: 'PodGang',
+    writer: 'Muster, of one that it made; whoever wrote the PodGang',
+    says: 'The host names of the Pods of each group, `leader=vllm-0,worker=vllm-0-[1-3]`, with an HPCPolicy.',
+    without: '`<group>-0`, `<group>-1` and so on',
+    wrong: '`HpcHostsInvalid`; changed while the gang has Pods `HpcHostsFixed`',
   },
   {
     key: ANNOTATION_PREPARED,

@@ -26,6 +26,24 @@ export const hpcPodRules = {
     says: 'the HPCPolicy of a gang that has Pods never changes: they are prepared by it',
     fix: 'delete the gang and create it with the annotation that you want',
   },
+  HpcHostsFixed: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'the hosts of a gang that has Pods never change: they read them once',
+    fix: 'delete its Pods first; scale a workload to 0, and its gang is made anew',
+  },
+  HpcPolicyForeign: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the PodGang of this Pod has another HPCPolicy, or none',
+    fix: 'name the policy of the PodGang; one that Muster made goes with its workload, so create that again',
+  },
+  HpcGangUnmade: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'the PodGang is made from the Pods of this workload, which cannot be prepared before it',
+    fix: 'write the PodGang, with this annotation, or see docs/hpc.md for what Flux prepares',
+  },
   HpcPodNotPrepared: {
     code: 403,
     kind: 'Invalid',
@@ -59,8 +77,8 @@ export const hpcPodRules = {
   HpcHostUnlisted: {
     code: 422,
     kind: 'Invalid',
-    says: 'hosts are called <group>-0, <group>-1 and so on, and this is none of them',
-    fix: 'name the group as its workload, or raise muster.dev/expected-pods of the PodGang',
+    says: 'the hosts of the gang, <group>-0 and so on, are not called so',
+    fix: 'name the group as its workload, or list more (muster.dev/hosts, /expected-pods); scale a grown workload to 0 first',
   },
   HpcHostInvalid: {
     code: 422,
@@ -85,6 +103,12 @@ export const hpcPodRules = {
     kind: 'Invalid',
     says: 'the GPUs of a Pod are shared out evenly among its tasks',
     fix: 'ask for a multiple of the setting tasks-per-node of the HPCPolicy',
+  },
+  HpcCoresTooFew: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the tasks of a Pod have a core each at least, or cores-per-task of them, within its CPU limit',
+    fix: 'raise the limit, or lower tasks-per-node or cores-per-task of the HPCPolicy',
   },
   HpcAffinityForeign: {
     code: 422,

@@ -41,14 +41,20 @@ export const hpcRules = {
   HpcPolicyMissing: {
     code: 422,
     kind: 'Invalid',
-    says: 'the PodGang names an HPCPolicy that its namespace does not have',
-    fix: 'create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang',
+    says: 'the namespace of the gang does not have this HPCPolicy',
+    fix: 'create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy',
   },
   HpcExpectedInvalid: {
     code: 422,
     kind: 'Invalid',
     says: 'every host of a gang with an HPCPolicy has to be known beforehand',
     fix: 'write group=count for groups of the gang, joined by commas',
+  },
+  HpcHostsInvalid: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'every host of a gang with an HPCPolicy has to be known beforehand',
+    fix: 'write group=prefix-[0-3] for each group, with all of its expected Pods, joined by commas',
   },
   HpcHostsNone: {
     code: 422,

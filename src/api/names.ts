@@ -87,8 +87,10 @@ export const HPC_POLICY_GROUP = MUSTER_GROUP;
 export const HPC_POLICY_VERSION = MUSTER_VERSION;
 export const HPC_POLICY_API_VERSION = `${HPC_POLICY_GROUP}/${HPC_POLICY_VERSION}`;
 export const HPC_POLICY_KIND = 'HPCPolicy';
-/** Annotation of a PodGang: the HPCPolicy of its namespace that prepares its Pods. */
+/** Annotation of a PodGang, or of a workload's Pod template: the HPCPolicy of its namespace that prepares its Pods. */
 export const ANNOTATION_HPC_POLICY = `${MUSTER_PREFIX}hpc-policy`;
+/** Annotation of a PodGang: the host names of its groups, `main=train-[0-3]`. */
+export const ANNOTATION_HOSTS = `${MUSTER_PREFIX}hosts`;
 /**
  * Annotation of a Pod: the HPCPolicy by which Muster prepared it, with a hash of the policy's settings that are not
  * defaults.
@@ -132,3 +134,6 @@ export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-pod
 export const PATH_VALIDATE_HPC_POLICY = '/validate-muster-dev-v1alpha1-hpcpolicy';
 /** Path for every kind that has Pod templates. */
 export const PATH_VALIDATE_WORKLOAD = '/validate-workload';
+
+/** The word of a container's command that starts its program under Flux. */
+export const FLUX_ENTRYPOINT = '/etc/flux-config/entrypoint.sh';

@@ -1,3 +1,4 @@
+import type { FoundSpec, KnownSpecs } from '../json/known-specs.ts';
 import { MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface WebhookEndpoint {
    * lists depend on the body. Absent: {@link ALL_READ}.
    */
   readonly unread?: readonly UnreadList[] | ((head: BodyHead) => readonly UnreadList[]) | undefined;
+  /** Specs that need not be parsed again, where only managedFields are unread. Absent: each body is parsed. */
+  readonly specs?: KnownSpecs | undefined;
   /**
    * Answers a request at once, or returns a promise where the answer has to wait.
    * @throws {BadRequest} answered with 400; {TryLater} with 503, which the caller retries by itself; anything else with 500
@@ -24,6 +27,10 @@ export interface WebhookRequest {
   readonly body: unknown;
   /** Milliseconds until the deadline. */
   readonly remainingMs: number;
+  /** The bytes of the body. */
+  readonly bytes?: Buffer | undefined;
+  /** A known spec in the bytes; where it fits, {@link body} has it without its large lists. */
+  readonly found?: FoundSpec | undefined;
   /** Returns the body with all lists but managedFields. The first call parses it again. */
   entire(): unknown;
 }

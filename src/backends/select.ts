@@ -2,7 +2,9 @@ import { fault, keyed, type Fault } from '../api/fault.ts';
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { hostedIn } from './hosted.ts';
+import { KAI_NAME, ownQueue } from './kai/names.ts';
 import type { BackendRegistry, Resolved } from './registry.ts';
+import { volcanoQueueOf } from './volcano/objects.ts';
 
 /** Value that the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
 const API_SERVER_DEFAULT = 'default-scheduler';
@@ -163,4 +165,13 @@ function chosenBy(
   if (resolved !== undefined) return { resolved };
   const detail = `enabled: ${registry.enabled.join(', ')}`;
   return { fault: fault('SchedulerNotEnabled', field, { ...told, detail }) };
+}
+
+/** The queue of its scheduler that a PodGang names; what another scheduler would read in it does not count. */
+export function namedQueue(
+  gang: Pick<PodGang, 'labels' | 'annotations'>,
+  backend: string,
+): string | undefined {
+  if (backend === KAI_NAME) return ownQueue(gang);
+  return backend === 'volcano' ? volcanoQueueOf(gang, undefined) : undefined;
 }

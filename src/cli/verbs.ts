@@ -28,6 +28,21 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./status/status.ts')).statusCommand(io),
   },
   {
+    name: 'dashboard',
+    summary: 'show the gangs of a cluster on a page of this machine, live and read only',
+    load: async (io) => (await import('./dashboard/dashboard.ts')).dashboardCommand(io),
+  },
+  {
+    name: 'timeline',
+    summary: 'show when each step of a gang happened, and what it waited for in between',
+    load: async (io) => (await import('./timeline/timeline.ts')).timelineCommand(io),
+  },
+  {
+    name: 'top',
+    summary: 'show which gangs wait longest, for what, and what their gates hold back',
+    load: async (io) => (await import('./top/top.ts')).topCommand(io),
+  },
+  {
     name: 'plan',
     summary: 'show whether a gang fits, and who would have to make room for it',
     load: async (io) => (await import('./plan/plan.ts')).planCommand(io),

@@ -4,7 +4,7 @@ import type { WorkloadKind } from '../workloads/workload-kind.ts';
 /** Status of a workload in one cluster. */
 export interface ClusterStatus {
   readonly clusterName: string;
-  /** undefined while Karmada has collected none. */
+  /** undefined while Karmada has collected none, or an empty one. */
   readonly status: JsonObject | undefined;
 }
 
@@ -193,5 +193,5 @@ function sumOf(values: readonly (Json | undefined)[]): Json | undefined {
 export const clusterStatuses = (list: Json | undefined): ClusterStatus[] =>
   (Array.isArray(list) ? (list as readonly Json[]) : []).filter(isObject).map((item) => ({
     clusterName: ownString(item, 'clusterName') ?? '',
-    status: ownObject(item, 'status'),
+    status: Object.keys(ownObject(item, 'status') ?? {}).length > 0 ? ownObject(item, 'status') : undefined,
   }));

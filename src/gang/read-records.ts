@@ -2,10 +2,12 @@ import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '
 import {
   ANNOTATION_MIRROR_POD,
   ANNOTATION_PREPARED,
+  FLUX_ENTRYPOINT,
   LABEL_JOBSET_ATTEMPT,
   LABEL_LWS_REVISION,
   LABEL_LWS_WORKER_INDEX,
 } from '../api/names.ts';
+import { amountsText, containerRunning } from '../k8s/container-amounts.ts';
 import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
@@ -61,11 +63,17 @@ export function readPodRecord(object: JsonObject): PodRecord {
     priority: typeof priority === 'number' ? priority : undefined,
     prepared,
     subdomain: prepared === undefined ? undefined : ownString(spec, 'subdomain'),
+    asks: prepared === undefined ? undefined : fluxAmounts(spec),
     hostname: prepared === undefined ? undefined : ownString(spec, 'hostname') || name,
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),
   };
+}
+
+function fluxAmounts(spec: JsonObject | undefined): string | undefined {
+  const container = containerRunning(spec, FLUX_ENTRYPOINT);
+  return container && amountsText(container);
 }
 
 /**

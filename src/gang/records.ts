@@ -89,6 +89,10 @@ export interface PodRecord {
   readonly prepared?: string | undefined;
   /** `spec.subdomain` of a Pod that an HPCPolicy prepared. */
   readonly subdomain?: string | undefined;
+  /** Cores and GPUs of the program's container, such as `4 2`, of a Pod that runs under Flux. */
+  readonly asks?: string | undefined;
+  /** GPUs that the Pod asks for; absent where they were not read. */
+  readonly gpus?: number | undefined;
   /** Host name of a Pod that an HPCPolicy prepared: `spec.hostname`, or its name. */
   readonly hostname?: string | undefined;
   /**

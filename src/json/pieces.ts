@@ -14,11 +14,10 @@ const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
-/**
- * The key under which a piece holds the content of an object that an earlier piece opened. It is random, so that no sender
- * can use it.
- */
-const OPEN = `open-${randomBytes(16).toString('hex')}`;
+/** Random, so that no sender can use it. */
+export const UNGUESSABLE = `open-${randomBytes(16).toString('hex')}`;
+/** The key under which a piece holds the content of an object that an earlier piece opened. */
+const OPEN = UNGUESSABLE;
 
 type Container = Record<string, unknown> | unknown[];
 

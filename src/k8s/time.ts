@@ -1,6 +1,12 @@
 /** Formats milliseconds since 1970 as `metav1.Time`: RFC 3339 in whole seconds. */
 export const kubeTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 
+/** Parses a time of Kubernetes to milliseconds since 1970; undefined where there is none, or the text is no time. */
+export function parseKubeTime(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
 /** Durations as Go and all Kubernetes components write them: `15s`, `1m30s`, `1.5h`. Every number but `0` needs a unit. */
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ns: 1e-6,

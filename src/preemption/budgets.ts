@@ -78,10 +78,12 @@ class Ledger {
   }
 }
 
-/** A budget that does not allow the eviction of all these units, with the units that have Pods of it. */
+/** A budget that does not allow the eviction of some units, and those of them that have Pods of it, with the number of these. */
 export interface Overdrawn {
   readonly budget: DisruptionBudget;
-  readonly units: readonly PreemptionUnit[];
+  readonly units: readonly { readonly unit: PreemptionUnit; readonly pods: number }[];
+  /** How many Pods more than it allows. */
+  readonly excess: number;
 }
 
 /**
@@ -92,21 +94,23 @@ export function overdrawnBy(
   units: readonly PreemptionUnit[],
   budgets: readonly DisruptionBudget[],
 ): Overdrawn | undefined {
+  const inNamespace = Map.groupBy(
+    units.flatMap((unit) => unit.pods.map((pod) => ({ unit, pod }))),
+    ({ pod }) => pod.namespace,
+  );
   for (const budget of budgets) {
-    const drawing: PreemptionUnit[] = [];
+    const drawing = new Map<PreemptionUnit, number>();
     let drawn = 0;
-    for (const unit of units) {
-      const pods = unit.pods.filter((pod) => draws(pod, budget)).length;
-      drawn += pods;
-      if (pods > 0) drawing.push(unit);
+    for (const { unit, pod } of inNamespace.get(budget.namespace) ?? []) {
+      if (!draws(pod, budget)) continue;
+      drawn += 1;
+      drawing.set(unit, (drawing.get(unit) ?? 0) + 1);
     }
-    if (drawn > budget.disruptionsAllowed) return { budget, units: drawing };
+    const excess = drawn - budget.disruptionsAllowed;
+    if (excess > 0) return { budget, units: Array.from(drawing, ([unit, pods]) => ({ unit, pods })), excess };
   }
   return undefined;
 }
 
-const draws = (pod: Pod, { namespace, selector, disrupted }: DisruptionBudget): boolean =>
-  pod.namespace === namespace &&
-  !pod.terminating &&
-  !disrupted.has(pod.name) &&
-  selects(selector, pod.labels);
+const draws = (pod: Pod, { selector, disrupted }: DisruptionBudget): boolean =>
+  !pod.terminating && !disrupted.has(pod.name) && selects(selector, pod.labels);

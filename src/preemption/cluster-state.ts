@@ -1,6 +1,7 @@
-import { CountedPods, AntiAffinityTerms } from './domain-counts.ts';
+import { AntiAffinityTerms } from './anti-affinity-terms.ts';
+import { CountedPods } from './domain-counts.ts';
 import { NodeState, type Amount } from './node-state.ts';
-import type { Pod, PodAffinityTerm, Resources, Snapshot } from './snapshot.ts';
+import type { Pod, Resources, Snapshot } from './snapshot.ts';
 
 /** Where a Pod of the snapshot runs and what it requests, looked up once: it is removed and put back many times. */
 interface Home {
@@ -24,8 +25,6 @@ export class ClusterState {
   readonly namespaces: Snapshot['namespaces'];
   /** Anti-affinity terms of the Pods that are on nodes. */
   readonly wanted: AntiAffinityTerms;
-  /** Anti-affinity of all Pods of the snapshot, whether on a node now or not. Pods of one template share one list. */
-  readonly distances: ReadonlySet<readonly PodAffinityTerm[]>;
   /** The index of each resource, so that amounts can be kept in arrays. */
   readonly #indexes = new Map<string, number>();
   /** Amounts by the requests object, which Pods of one template share. */
@@ -42,9 +41,6 @@ export class ClusterState {
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
     this.wanted = new AntiAffinityTerms(namespaces);
-    this.distances = new Set(
-      pods.flatMap(({ constraints: { antiAffinity } }) => (antiAffinity.length > 0 ? [antiAffinity] : [])),
-    );
     for (const pod of pods) this.putBack(pod);
   }
 
@@ -121,7 +117,7 @@ export class ClusterState {
     if (node.pods.has(pod)) return;
     node.pods.add(pod);
     node.count(pod, amounts, 1);
-    this.wanted.put(pod, node);
+    this.wanted.put(pod);
     for (const { takes, crowd } of this.#allWatched) if (takes(pod, node)) crowd.put(pod, node);
   }
 

@@ -1,13 +1,30 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { domainsOf, domainsWith, confined, overlap, type Domain, type DomainChoice } from './topology.ts';
-import { kindsOf, speaksOf, type Pod, type Scope, type Snapshot } from './snapshot.ts';
+import {
+  domainsOf,
+  domainsWith,
+  confined,
+  overlap,
+  type ChosenDomain,
+  type Domain,
+  type DomainChoice,
+  type Narrowed,
+} from './topology.ts';
+import {
+  isAlike,
+  kindsOf,
+  speaksOf,
+  type Constraints,
+  type Pod,
+  type Scope,
+  type Snapshot,
+} from './snapshot.ts';
 import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { slots } from './predicates/node-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { PreemptionUnit } from './units.ts';
-import { putBack, removed } from './search.ts';
+import { byPriorityToGo } from './domains-by-priority.ts';
 
 /**
  * The most nodes that a search visits, in multiples of all nodes. Choices that were not found by then count as infeasible.
@@ -29,10 +46,19 @@ const MOST_ROUNDS = 128;
 export class DomainChoices {
   readonly #preemptor: Preemptor;
   readonly #state: ClusterState;
+  readonly #kinds: readonly Pod[];
   readonly #running: readonly Pod[];
   readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
   readonly #gone: readonly PreemptionUnit[];
+  /** For each domain the priority up to which units have to go at least ({@link byPriorityToGo}). */
+  readonly #levels = new Map<Scope, ReadonlyMap<string, number>>();
+  readonly #narrowed: Narrowed = new Map();
+  /** What is known of domains of a label that have to be large enough for the same Pods. */
+  readonly #alike = new Map<
+    string,
+    { readonly sorted: readonly Domain[]; readonly levels: ReadonlyMap<string, number> }
+  >();
   /** The domains of each scope that the last search tried. */
   #tried = new Map<Scope, Set<string>>();
   #looked = 0;
@@ -47,6 +73,7 @@ export class DomainChoices {
     this.#gone = gone;
     this.#preemptor = preemptor;
     this.#state = state;
+    this.#kinds = kindsOf(preemptor.pods);
     this.#running = pods.filter((pod) => preemptor.owns(pod));
   }
 
@@ -67,9 +94,19 @@ export class DomainChoices {
     return found;
   }
 
-  /** How many domains with capacity for the scope the last search did not try. */
-  leftOut(scope: Scope): number {
-    return this.#domainsFor(scope).length - (this.#tried.get(scope)?.size ?? 0);
+  /** How many domains with capacity for the scope the last search did not try. @param below see {@link needsAbove} */
+  leftOut(scope: Scope, below = Number.POSITIVE_INFINITY): number {
+    const tried = this.#tried.get(scope);
+    return this.#domainsFor(scope).filter(
+      ({ value }) => tried?.has(value) !== true && !this.needsAbove([{ scope, value }], below),
+    ).length;
+  }
+
+  /** Whether a unit above the priority has to go in any case, wherever in these domains the gang is placed. */
+  needsAbove(choice: DomainChoice, priority: number): boolean {
+    return choice.some(
+      ({ scope, value }) => (this.#levels.get(scope)?.get(value) ?? Number.NEGATIVE_INFINITY) > priority,
+    );
   }
 
   #isOver(found: readonly DomainChoice[], most: number): boolean {
@@ -97,19 +134,21 @@ export class DomainChoices {
     for (const { value, nodes } of this.#domainsFor(scope)) {
       if (this.#isOver(found, most)) return;
       this.#tried.getOrInsertComputed(scope, () => new Set()).add(value);
-      const together = beside.every((one) =>
-        nodes.some(({ node }) => node.labels.get(one.scope.key) === one.value),
-      );
+      const together = beside.every((one) => nodes.some((node) => isIn(node, one)));
       if (together) this.#search(scopes, { ...given, chosen: [...chosen, { scope, value }] });
     }
   }
 
   #fits(choice: DomainChoice): boolean {
     const whole = choice.find(({ scope }) => scope.groups === undefined);
-    const domain = whole && this.#domainsOf(whole.scope.key).find(({ value }) => value === whole.value);
-    const only = domain?.nodes ?? this.#state.nodes;
-    this.#looked += only.length;
-    const placement = placeNeeded(confined(this.#preemptor, choice), this.#state, only);
+    this.#looked += this.#nodesIn(whole).length;
+    const nodes = new Map<Constraints, readonly NodeState[]>();
+    const nodesOf = (pod: Pod): readonly NodeState[] =>
+      nodes.getOrInsertComputed(pod.constraints, () => {
+        const [first, ...others] = choice.filter(({ scope }) => speaksOf(scope, pod));
+        return this.#nodesIn(first).filter((node) => others.every((one) => isIn(node, one)));
+      });
+    const placement = placeNeeded(confined(this.#preemptor, choice, this.#narrowed), this.#state, nodesOf);
     undo(placement, this.#state);
     return placement.fits;
   }
@@ -126,7 +165,7 @@ export class DomainChoices {
   #large(scope: Scope): readonly Domain[] {
     const wanted = this.#preemptor.minimums.flatMap(({ group = '', count }) => {
       const pods = this.#preemptor.pods.filter((pod) => pod.group === group && speaksOf(scope, pod));
-      return pods.length === 0 ? [] : [{ capacity: capacityFor(pods, this.#state), count }];
+      return pods.length === 0 ? [] : [{ pods, capacity: capacityFor(pods, this.#state), count }];
     });
     const total = wanted.reduce((sum, { count }) => sum + count, 0);
     const capacityIn = ({ nodes }: Domain): number => {
@@ -140,7 +179,19 @@ export class DomainChoices {
     };
     const large = this.allowed(scope).filter((domain) => capacityIn(domain) >= total);
     if (this.#gone.length === 0) return large;
-    return byPriorityToGo(large, { state: this.#state, units: this.#gone }, { capacityIn, wanted: total });
+    const given = { state: this.#state, units: this.#gone };
+    const asked = wanted.map(({ pods, count }) => [kindsOf(pods).map((pod) => this.#kindOf(pod)), count]);
+    const text = JSON.stringify([scope.key, large.map(({ value }) => value), asked]);
+    const { sorted, levels } = this.#alike.getOrInsertComputed(text, () =>
+      byPriorityToGo(large, given, { capacityIn, wanted: total }),
+    );
+    this.#levels.set(scope, levels);
+    return sorted;
+  }
+
+  /** The same number for Pods that are alike. */
+  #kindOf(pod: Pod): number {
+    return this.#kinds.findIndex((one) => isAlike(one, pod));
   }
 
   /** The domains of the scope, by name. If members of the gang run, only the domains in which they run. */
@@ -150,10 +201,19 @@ export class DomainChoices {
     return this.#domainsOf(scope.key).filter(({ value }) => chosen.size === 0 || chosen.has(value));
   }
 
+  /** The nodes of a chosen domain; all nodes without one. */
+  #nodesIn(chosen: ChosenDomain | undefined): readonly NodeState[] {
+    if (chosen === undefined) return this.#state.nodes;
+    return this.#domainsOf(chosen.scope.key).find(({ value }) => value === chosen.value)?.nodes ?? [];
+  }
+
   #domainsOf(key: string): readonly Domain[] {
     return this.#byKey.getOrInsertComputed(key, () => domainsOf(key, this.#state));
   }
 }
+
+const isIn = ({ node }: NodeState, { scope, value }: ChosenDomain): boolean =>
+  node.labels.get(scope.key) === value;
 
 /** Returns how many Pods a node can take at most: for each kind of Pod as many as if the other kinds did not exist. */
 function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
@@ -163,39 +223,4 @@ function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeStat
     for (const { pod, judge } of judged) if (judge(node) === undefined) capacity += slots(pod, node, state);
     return capacity;
   };
-}
-
-/**
- * Sorts domains by the priority that has to be preempted to make them large enough: units are taken from the lowest priority
- * up until the domain is. Of domains with the same cost the one with more free capacity comes first, then the first by name.
- * @param units units that were all taken out of the state; they are out of it afterwards as well
- * @param capacityIn how many of the wanted Pods a domain takes now
- * @param wanted how many Pods make a domain large enough
- */
-function byPriorityToGo(
-  domains: readonly Domain[],
-  { state, units }: { readonly state: ClusterState; readonly units: readonly PreemptionUnit[] },
-  { capacityIn, wanted }: { readonly capacityIn: (domain: Domain) => number; readonly wanted: number },
-): Domain[] {
-  for (const unit of units) putBack(unit, state);
-  const ofNode = new Map(domains.flatMap((domain) => domain.nodes.map(({ node }) => [node.name, domain])));
-  const free = new Map(domains.map((domain) => [domain, capacityIn(domain)]));
-  const cost = new Map<Domain, number>();
-  const levels = [...Map.groupBy(units, ({ priority }) => priority)].sort(([a], [b]) => a - b);
-  for (const [domain, capacity] of free) if (capacity >= wanted) cost.set(domain, -Infinity);
-  for (const [priority, alike] of levels) {
-    const touched = new Set<Domain>();
-    for (const unit of alike) {
-      removed(unit, state);
-      for (const { nodeName } of unit.pods) {
-        const domain = ofNode.get(nodeName);
-        if (domain !== undefined && !cost.has(domain)) touched.add(domain);
-      }
-    }
-    for (const domain of touched) if (capacityIn(domain) >= wanted) cost.set(domain, priority);
-  }
-  const costOf = (domain: Domain): number => cost.get(domain) ?? Infinity;
-  return [...domains].sort((a, b) =>
-    costOf(a) === costOf(b) ? (free.get(b) ?? 0) - (free.get(a) ?? 0) : costOf(a) - costOf(b),
-  );
 }

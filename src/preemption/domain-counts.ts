@@ -1,6 +1,5 @@
 import type { NodeState } from './node-state.ts';
-import type { Pod, PodAffinityTerm, Snapshot } from './snapshot.ts';
-import { termTakes } from './selectors.ts';
+import type { Pod } from './snapshot.ts';
 
 /** Counts the Pods in each domain of a topology key as they come and go, and knows the lowest count. */
 export class DomainCounts {
@@ -103,72 +102,5 @@ export class CountedPods {
     for (const node of this.#nodes.values()) counts.add(node, 1);
     this.#counts.set(topologyKey, counts);
     return counts;
-  }
-}
-
-/** An anti-affinity term, and the Pods on nodes that have it. */
-export interface AntiAffinityTerm {
-  readonly id: number;
-  readonly term: PodAffinityTerm;
-  readonly crowd: CountedPods;
-}
-
-/** Anti-affinity terms of the Pods on nodes, which every Pod that is placed must satisfy. Equal terms are kept once. */
-export class AntiAffinityTerms {
-  readonly #namespaces: Snapshot['namespaces'];
-  readonly #all: AntiAffinityTerm[] = [];
-  readonly #byText = new Map<string, AntiAffinityTerm>();
-  /** Terms by the list of terms, which Pods of one template share. */
-  readonly #byList = new Map<readonly PodAffinityTerm[], readonly AntiAffinityTerm[]>();
-  /** For each Pod to place, the terms that select it among the terms `known` at the time. */
-  readonly #against = new Map<Pod, { known: number; readonly found: AntiAffinityTerm[] }>();
-  /** How many Pods on nodes have anti-affinity. */
-  #wanting = 0;
-
-  constructor(namespaces: Snapshot['namespaces']) {
-    this.#namespaces = namespaces;
-  }
-
-  get some(): boolean {
-    return this.#wanting > 0;
-  }
-
-  put(pod: Pod, node: NodeState): void {
-    const { antiAffinity } = pod.constraints;
-    if (antiAffinity.length === 0) return;
-    this.#wanting += 1;
-    for (const { crowd } of this.know(antiAffinity)) crowd.put(pod, node);
-  }
-
-  take(pod: Pod): void {
-    const { antiAffinity } = pod.constraints;
-    if (antiAffinity.length === 0) return;
-    this.#wanting -= 1;
-    for (const { crowd } of this.know(antiAffinity)) crowd.take(pod);
-  }
-
-  /** Registers the terms of a Pod, on a node or not. */
-  know(antiAffinity: readonly PodAffinityTerm[]): readonly AntiAffinityTerm[] {
-    return this.#byList.getOrInsertComputed(antiAffinity, () => [
-      ...new Set(antiAffinity.map((term) => this.#distance(term))),
-    ]);
-  }
-
-  #distance(term: PodAffinityTerm): AntiAffinityTerm {
-    return this.#byText.getOrInsertComputed(JSON.stringify(term), () => {
-      const distance = { id: this.#all.length, term, crowd: new CountedPods() };
-      this.#all.push(distance);
-      return distance;
-    });
-  }
-
-  /** The terms that select the Pod, whether or not a Pod on a node has them at present. */
-  against(pod: Pod): readonly AntiAffinityTerm[] {
-    const one = this.#against.getOrInsertComputed(pod, () => ({ known: 0, found: [] }));
-    for (; one.known < this.#all.length; one.known += 1) {
-      const distance = this.#all[one.known];
-      if (distance !== undefined && termTakes(distance.term, pod, this.#namespaces)) one.found.push(distance);
-    }
-    return one.found;
   }
 }

@@ -1,23 +1,14 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { kindsOf, isAlike, type Pod } from './snapshot.ts';
-import { hasOwnInterPodConstraints, placeNeeded, undo } from './place.ts';
+import { hasOwnInterPodConstraints } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { nodePorts, slots } from './predicates/node-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
-import { termTakes } from './selectors.ts';
-import { interPodFit } from './inter-pod-fit.ts';
-import { Placer, type Placed, type GangToPlace } from './placer.ts';
+import { interPodFit, kindsMinding } from './inter-pod-fit.ts';
+import { LimitedFit } from './limited-fit.ts';
+import { Placer, type Fit, type Placed, type GangToPlace } from './placer.ts';
 import { RankedKind } from './ranked-kind.ts';
-
-/** Answers whether a preemptor fits the present state. */
-export interface Fit {
-  fits(): boolean;
-  /** Called for each node whose Pods have changed since the last answer. */
-  changed(node: NodeState): void;
-  /** Called after a "no" that followed a "yes", once all nodes are again as they were at the "yes". */
-  backOut?(): void;
-}
 
 /**
  * Chooses the fastest way to tell whether the gang fits. Every way gives the answer that placing the gang would give.
@@ -26,13 +17,16 @@ export interface Fit {
  *    well, the sum of the nodes' capacities decides: {@link CountedFit}.
  * 2. If the Pods differ, it matters where each Pod goes. The placement is remembered, and computed again only when a node
  *    changes that could have been chosen: {@link RankedFit}.
- * 3. With inter-Pod constraints, a gang that fitted is placed again only when a change can matter: `interPodFit`.
- * 4. If nodes are preferred in too many different ways, the gang is placed each time: {@link TriedFit}.
+ * 3. With inter-Pod constraints of Pods of one kind, the number of Pods that each domain takes may decide: {@link LimitedFit}.
+ * 4. Otherwise a gang that fitted is placed again only when a change can matter: `interPodFit`.
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
   if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);
-  const fit = isWithoutInterPodAffinity(preemptor, state) ? rankedFit : interPodFit;
-  return fit(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
+  if (isWithoutInterPodAffinity(preemptor, state)) return rankedFit(preemptor, state, only);
+  const otherwise = (): Fit => interPodFit(preemptor, state, only);
+  const isOneKind = kindsMinding(preemptor.pods, state).length === 1;
+  const limited = isOneKind ? LimitedFit.of(preemptor, { state, nodes: only, otherwise }) : undefined;
+  return limited ?? otherwise();
 }
 
 /** Whether removing Pods can never make the gang unfit, so that a gang that fits still fits with more Pods removed. */
@@ -47,38 +41,13 @@ export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   );
 }
 
-/**
- * Whether neither the gang's Pods nor any Pod of the snapshot, on a node now or not, has inter-Pod affinity or anti-affinity
- * that concerns the gang.
- */
-function isWithoutInterPodAffinity({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
-  if (pods.some(hasOwnInterPodConstraints)) return false;
-  for (const terms of distances)
-    if (terms.some((term) => pods.some((pod) => termTakes(term, pod, namespaces)))) return false;
-  return true;
-}
+/** Whether neither the gang's Pods nor any Pod of the snapshot has inter-Pod affinity or anti-affinity that concerns the gang. */
+const isWithoutInterPodAffinity = (preemptor: Preemptor, state: ClusterState): boolean =>
+  !preemptor.pods.some(hasOwnInterPodConstraints) && !isMinded(preemptor, state);
 
-class TriedFit implements Fit {
-  readonly #preemptor: Preemptor;
-  readonly #state: ClusterState;
-  readonly #only: readonly NodeState[];
-
-  constructor(preemptor: Preemptor, state: ClusterState, only: readonly NodeState[]) {
-    this.#preemptor = preemptor;
-    this.#state = state;
-    this.#only = only;
-  }
-
-  fits(): boolean {
-    const placement = placeNeeded(this.#preemptor, this.#state, this.#only);
-    undo(placement, this.#state);
-    return placement.fits;
-  }
-
-  changed(): void {
-    // Nothing to do: this way remembers nothing.
-  }
-}
+/** Whether some Pod of the snapshot, on a node now or not, has anti-affinity that concerns the gang. */
+export const isMinded = ({ pods }: Preemptor, { wanted }: ClusterState): boolean =>
+  pods.some((pod) => wanted.against(pod).byTopologyKey.size > 0);
 
 class CountedFit implements Fit {
   readonly #preemptor: Preemptor;
@@ -122,17 +91,11 @@ class CountedFit implements Fit {
 /**
  * Ranks the nodes for each kind of Pod, and remembers where the Pods went. The Pods are placed again only when one of those
  * nodes changes, or another node would now be chosen.
- * @returns undefined where nodes are preferred in too many different ways
  */
-export function rankedFit(
-  wanting: GangToPlace,
-  state: ClusterState,
-  nodes: readonly NodeState[],
-): RankedFit | undefined {
+function rankedFit(wanting: GangToPlace, state: ClusterState, nodes: readonly NodeState[]): RankedFit {
   const kinds = new Map<Pod, RankedKind>();
   for (const first of kindsOf(wanting.pods)) {
     const kind = RankedKind.of(first, { state, nodes });
-    if (kind === undefined) return undefined;
     for (const pod of wanting.pods) if (isAlike(first, pod)) kinds.set(pod, kind);
   }
   return new RankedFit(new Placer(wanting, { state, nodes, kinds }));

@@ -7,7 +7,7 @@ import { counted } from './preemptor.ts';
 import { selects, termTakes } from './selectors.ts';
 
 /** The most cells (see `mostCells`). With more, placing a Pod takes as long as scoring the nodes one by one. */
-const MOST_CELLS = 64;
+const MOST_CELLS = 256;
 
 /**
  * Tells whether a gang with inter-Pod constraints (affinity, anti-affinity, topology spread) fits.
@@ -19,29 +19,38 @@ const MOST_CELLS = 64;
  *    changed its answer for a domain that the gang uses or could have used.
  * 5. When a unit did not fit beside the gang and is removed again, the remembered state is restored (`backOut`).
  * @param mostCells the most groups of nodes in the same domains that are distinguished
- * @returns undefined where nodes are preferred in too many different ways
  */
 export function interPodFit(
   wanting: GangToPlace,
   state: ClusterState,
   nodes: readonly NodeState[],
   mostCells = MOST_CELLS,
-): InterPodFit | undefined {
-  for (const { constraints } of wanting.pods) state.wanted.know(constraints.antiAffinity);
+): InterPodFit {
   const kinds = new Map<Pod, InterPodKind>();
-  const firsts = new Map<string, { readonly pod: Pod; readonly kind: InterPodKind }[]>();
-  for (const pod of wanting.pods) {
-    const alike = firsts.getOrInsertComputed(mindedAs(pod, state), () => []);
-    let one = alike.find((other) => isAlike(other.pod, pod));
-    if (one === undefined) {
-      // A copy that is never placed itself, so that every placed Pod counts for it.
-      const kind = InterPodKind.of({ ...pod }, { state, nodes, mostCells });
-      if (kind === undefined) return undefined;
-      alike.push((one = { pod, kind }));
-    }
-    kinds.set(pod, one.kind);
+  for (const [first, ...others] of kindsMinding(wanting.pods, state)) {
+    // A copy that is never placed itself, so that every placed Pod counts for it.
+    const kind = InterPodKind.of({ ...first }, { state, nodes, mostCells });
+    for (const pod of [first, ...others]) kinds.set(pod, kind);
   }
   return new InterPodFit(wanting, new Placer(wanting, { state, nodes, kinds }));
+}
+
+/** The Pods by kind: Pods that are alike, and that every rule treats the same. */
+export function kindsMinding(pods: readonly Pod[], state: ClusterState): (readonly [Pod, ...Pod[]])[] {
+  for (const { constraints } of pods) state.wanted.know(constraints.antiAffinity);
+  const kinds: [Pod, ...Pod[]][] = [];
+  const byText = new Map<string, [Pod, ...Pod[]][]>();
+  for (const pod of pods) {
+    const alike = byText.getOrInsertComputed(mindedAs(pod, state), () => []);
+    const kind = alike.find(([first]) => isAlike(first, pod));
+    if (kind !== undefined) kind.push(pod);
+    else {
+      const made: [Pod, ...Pod[]] = [pod];
+      alike.push(made);
+      kinds.push(made);
+    }
+  }
+  return kinds;
 }
 
 /** A text of how the rules of other Pods, and its own rules, treat the Pod. */
@@ -49,7 +58,7 @@ function mindedAs(pod: Pod, { wanted, namespaces }: ClusterState): string {
   const { affinity, spread } = pod.constraints;
   return JSON.stringify([
     pod.namespace,
-    wanted.against(pod).map(({ id }) => id),
+    wanted.against(pod).id,
     affinity.map((term) => termTakes(term, pod, namespaces)),
     spread.map(({ selector }) => selects(selector, pod.labels)),
   ]);

@@ -53,7 +53,7 @@ export class InterPodKind {
     ]);
   }
 
-  /** Returns undefined where nodes are preferred in too many different ways. @param pod a Pod that is never on a node */
+  /** @param pod a Pod that is never on a node */
   static of(
     pod: Pod,
     given: {
@@ -61,7 +61,7 @@ export class InterPodKind {
       readonly nodes: readonly NodeState[];
       readonly mostCells: number;
     },
-  ): InterPodKind | undefined {
+  ): InterPodKind {
     const { state, nodes, mostCells } = given;
     const rules = [...spreadRules(pod, state), ...affinityRules(pod, state)].map(
       (rule) => new TrackedRule(rule),
@@ -71,7 +71,7 @@ export class InterPodKind {
     const { wide, textOf } = wideOf(rules, open, mostCells);
     const narrow = rules.filter((one) => !wide.includes(one));
     const ranked = RankedKind.of(pod, { state, nodes }, textOf, (node) => allow(narrow, node));
-    return ranked && new InterPodKind(nodes, ranked, { wide, narrow, all: rules });
+    return new InterPodKind(nodes, ranked, { wide, narrow, all: rules });
   }
 
   begin(): void {

@@ -34,11 +34,14 @@ export function place(
   return placeOthers(placeNeeded(preemptor, state, only), preemptor, state, only);
 }
 
-/** Places as many Pods as the minimums need. No victim is evicted for more. */
+/**
+ * Places as many Pods as the minimums need. No victim is evicted for more.
+ * @param only the nodes that may be used, of all Pods or of each; the same for Pods with the same constraints
+ */
 export function placeNeeded(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
-  only: readonly NodeState[] = state.nodes,
+  only: readonly NodeState[] | ((pod: Pod) => readonly NodeState[]) = state.nodes,
 ): PodPlacement {
   const needs = new UnmetMinimums(minimums);
   const placed = placeEach(pods, { state, only, wants: (pod) => needs.wants(pod) }, (pod) => needs.met(pod));
@@ -67,7 +70,7 @@ function placeEach(
   pods: readonly Pod[],
   given: {
     readonly state: ClusterState;
-    readonly only: readonly NodeState[];
+    readonly only: readonly NodeState[] | ((pod: Pod) => readonly NodeState[]);
     readonly wants: (pod: Pod) => boolean;
   },
   placed?: (pod: Pod) => void,
@@ -83,7 +86,7 @@ function placeEach(
     let candidates = kinds.find((one) => one.isFor(pod));
     if (candidates?.turnsTo(pod) !== true) {
       kinds = kinds.filter((one) => one !== candidates);
-      candidates = new Candidates(pod, state, only);
+      candidates = new Candidates(pod, state, typeof only === 'function' ? only(pod) : only);
       kinds.push(candidates);
     }
     const best = candidates.best();

@@ -5,6 +5,15 @@ import type { Pod } from './snapshot.ts';
 
 export type GangToPlace = Pick<Preemptor, 'pods' | 'minimums'>;
 
+/** Answers whether a preemptor fits the present state. */
+export interface Fit {
+  fits(): boolean;
+  /** Called for each node whose Pods have changed since the last answer. */
+  changed(node: NodeState): void;
+  /** Called after a "no" that followed a "yes", once all nodes are again as they were at the "yes". */
+  backOut?(): void;
+}
+
 /** Whether the Pods fit, and the nodes of those that were placed. */
 export interface Placed {
   readonly fits: boolean;

@@ -1,4 +1,4 @@
-import { overdrawnBy } from './budgets.ts';
+import { overdrawnBy, type Overdrawn } from './budgets.ts';
 import type { PreemptionPlan, JudgedUnit } from './search.ts';
 import { planPreemption } from './plan.ts';
 import { byImportance, type PreemptionUnit } from './units.ts';
@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts';
 /** The most plans made to find one that overdraws no budget. */
 const MOST_TRIES = 64;
 /** The most Pods and nodes that these plans visit together, so that a large cluster gets fewer plans. */
-const MOST_LOOKED_AT = 500_000;
+const MOST_LOOKED_AT = 250_000;
 
 /**
  * Plans a preemption that overdraws no PodDisruptionBudget, if there is such a plan. `muster plan`, the status and the
@@ -17,8 +17,9 @@ const MOST_LOOKED_AT = 500_000;
  *
  * 1. Plan by the document's algorithm. It places the preemptor before it reads budgets, so the plan may break a budget
  *    although another placement would not. A plan of kube-scheduler's algorithm is not changed.
- * 2. If the victims overdraw a budget, every plan that keeps the budget leaves out at least one of the victims with Pods of
- *    it: keep one of them, the least important first, and plan again, depth first.
+ * 2. If the victims overdraw a budget, plan again, depth first, without as many of its least important victims as overdraw it.
+ *    Every plan that keeps the budget leaves out at least one of them, so next keep one after the other, the least important
+ *    first.
  * 3. Stop at the first plan that overdraws no budget, or after a number of plans that shrinks with the size of the cluster.
  * 4. If none was found, take the first plan where budgets may be broken, and refuse where they may not.
  */
@@ -43,12 +44,15 @@ export function planWithinBudgets(
     if (over === undefined)
       return { ...found, reprieved: [...found.reprieved, ...kept.values()].sort(byUnit) };
     const { namespace, name } = over.budget;
-    // A set of victims that keeps this budget leaves out at least one of these units.
-    for (const unit of [...over.units].reverse()) {
+    const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
+    const least = [...over.units].reverse();
+    const many = least.slice(0, enoughOf(least, over.excess));
+    for (const units of [...(many.length > 1 ? [many] : []), ...least.map((one) => [one])]) {
       tries += 1;
       if (tries > most) return undefined;
-      const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
-      const more = new Map(kept).set(idOf(unit), { unit, why, violatesBudget: false, violatingPods: 0 });
+      const more = new Map(kept);
+      for (const { unit } of units)
+        more.set(idOf(unit), { unit, why, violatesBudget: false, violatingPods: 0 });
       const next = planPreemption(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
       const better = without(more, next);
       if (better !== undefined) return better;
@@ -76,6 +80,12 @@ export function planWithinBudgets(
 export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['mayGo']): Situation['mayGo'] {
   const exempt = new Set(exemptNamespaces);
   return (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace));
+}
+
+/** How many of the first units have together so many Pods of the budget. */
+function enoughOf(units: Overdrawn['units'], pods: number): number {
+  let sum = 0;
+  return units.findIndex((one) => (sum += one.pods) >= pods) + 1;
 }
 
 const byUnit = (a: JudgedUnit, b: JudgedUnit): number => byImportance(a.unit, b.unit);

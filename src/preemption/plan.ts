@@ -32,11 +32,12 @@ export function planPreemption(
   variant: Variant,
   mayGo: (unit: PreemptionUnit) => boolean = () => true,
 ): PreemptionPlan {
-  const search = (confined: Preemptor): PreemptionPlan => planAnywhere(confined, snapshot, variant, mayGo);
+  const search = (confined: Preemptor, within: Snapshot): PreemptionPlan =>
+    planAnywhere(confined, within, variant, mayGo);
   const { topology } = preemptor;
   const found =
     topology === undefined || BEHAVIOUR[variant].scheduler !== undefined
-      ? search(preemptor)
+      ? search(preemptor, snapshot)
       : planInDomains(preemptor, topology, snapshot, search);
   if (found.feasible || (found.refusal !== undefined && CERTAIN.has(found.refusal.why))) return found;
   const refusal = noNodeLargeEnough(preemptor, snapshot) ?? found.refusal;

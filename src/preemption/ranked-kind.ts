@@ -4,9 +4,6 @@ import { fixedPredicates, judgeFor, capacityPredicates } from './predicates/pred
 import { preferenceOf, preferenceScore, useScore, type Preference } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
-/** The most different preferences. With more, ranking takes as long as scoring the nodes one by one. */
-const MOST_PREFERENCES = 64;
-
 /** The index of a node, and its score. */
 interface Place {
   readonly index: number;
@@ -80,14 +77,13 @@ export class RankedKind {
    * Ranks the nodes.
    * @param textOf a text that nodes of one class have in common
    * @param allows a further condition for a node to take the Pod
-   * @returns undefined where nodes are preferred in too many different ways
    */
   static of(
     pod: Pod,
     { state, nodes }: { readonly state: ClusterState; readonly nodes: readonly NodeState[] },
     textOf: (node: NodeState) => string = () => '',
     allows: (node: NodeState) => boolean = () => true,
-  ): RankedKind | undefined {
+  ): RankedKind {
     const [fixed, preferenceFor] = [judgeFor(pod, state, fixedPredicates), preferenceOf(pod)];
     const preferences = new Set<string>();
     const classes = new Map<string, NodeClass>();
@@ -95,7 +91,7 @@ export class RankedKind {
       if (fixed(node) !== undefined) continue;
       const preferred = preferenceFor(node);
       const text = `${preferred.taints} ${preferred.affinity}`;
-      if (preferences.add(text).size > MOST_PREFERENCES) return undefined;
+      preferences.add(text);
       classes
         .getOrInsertComputed(`${text} ${textOf(node)}`, () => newNodeClass(preferred, node))
         .indexes.push(index);

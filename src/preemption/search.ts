@@ -1,6 +1,6 @@
 import type { SplitUnits } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
-import type { Fit } from './fit.ts';
+import type { Fit } from './placer.ts';
 import type { PodPlacement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { DisruptionBudget, Scope } from './snapshot.ts';

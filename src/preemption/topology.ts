@@ -22,9 +22,15 @@ export function titleOfScope({ groups }: Scope): string {
 export const overlap = (a: Scope, b: Scope): boolean =>
   a.groups === undefined || b.groups === undefined || a.groups.some((group) => b.groups?.includes(group));
 
+/** Constraints of Pods that are restricted to domains, by those that they had before and the domains. */
+export type Narrowed = Map<Constraints, Map<string, Constraints>>;
+
 /** The gang with its Pods restricted to the chosen domains. Pods that shared constraints share the new ones too. */
-export function confined(preemptor: Preemptor, choice: DomainChoice): Preemptor {
-  const known = new Map<Constraints, Map<string, Constraints>>();
+export function confined(
+  preemptor: Preemptor,
+  choice: DomainChoice,
+  known: Narrowed = new Map<Constraints, Map<string, Constraints>>(),
+): Preemptor {
   const pods = preemptor.pods.map((pod) => {
     const own = choice.filter(({ scope }) => speaksOf(scope, pod));
     if (own.length === 0) return pod;

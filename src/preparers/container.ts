@@ -1,6 +1,5 @@
 import { fault, type Fault } from '../api/fault.ts';
-import { isObject, own, ownString, type Json, type JsonObject } from '../json/json.ts';
-import { parseQuantity } from '../k8s/quantity.ts';
+import { isObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { PodReader } from './preparer.ts';
 
 /** The container of a Pod that runs the gang's program. */
@@ -44,28 +43,3 @@ const chosenAt = (container: JsonObject, index: number): ChosenContainer => ({
   path: `spec.containers[${index}]`,
   container,
 });
-
-export interface AskedGpus {
-  readonly resource: string;
-  readonly count: number;
-}
-
-/** GPUs in the container's limits or requests, of any vendor's resource name. */
-export function gpusOf(container: JsonObject): AskedGpus | undefined {
-  for (const amounts of askedBy(container)) {
-    const resource = Object.keys(amounts).find((name) => /gpu/i.test(name));
-    const count = Number(own(amounts, resource ?? ''));
-    if (resource !== undefined && Number.isInteger(count) && count > 0) return { resource, count };
-  }
-  return undefined;
-}
-
-/** Whole CPU cores in the container's limits or requests, at least 1. */
-export function coresOf(container: JsonObject): number {
-  const cpu = askedBy(container).find((amounts) => own(amounts, 'cpu') !== undefined);
-  const billionths = parseQuantity(own(cpu, 'cpu')) ?? 0n;
-  return Math.max(1, Number(billionths / 1_000_000_000n));
-}
-
-const askedBy = (container: JsonObject): JsonObject[] =>
-  ['limits', 'requests'].map((part) => own(own(container, 'resources'), part)).filter(isObject);

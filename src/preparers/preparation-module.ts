@@ -1,6 +1,6 @@
 import type { ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../json/json.ts';
-import { hostGroups, type HpcGang } from './hosts/hosts.ts';
+import { hostGroups, hostNames, type HpcGang } from './hosts/hosts.ts';
 import type { ManagerSettings } from './policy/hpc-policy.ts';
 import type { ObjectsGiven, PreparerFactory } from './preparer-factory.ts';
 import { hostNameOf, setHostName, type HostName } from './hosts/host-name.ts';
@@ -63,8 +63,7 @@ export interface PreparationModule {
 }
 
 /** Host names of all expected Pods, in the order of the groups. */
-export const gangHosts = (gang: HpcGang): readonly string[] =>
-  hostGroups(gang).flatMap(({ group, hosts }) => Array.from({ length: hosts }, (_, at) => `${group}-${at}`));
+export const gangHosts = (gang: HpcGang): readonly string[] => hostNames(hostGroups(gang));
 
 /**
  * Gives a Pod its name from {@link gangHosts}, in the domain of the gang's Service. A Pod with a subdomain of its own keeps

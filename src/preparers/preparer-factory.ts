@@ -62,6 +62,8 @@ export interface ObjectsGiven {
   readonly certificate: (gang: string) => string;
   /** `spec.subdomain` that the Pods have of their own; the owner of the Pods provides its Service. */
   readonly subdomain?: string | undefined;
+  /** Cores and GPUs that the Pods of a group ask for, such as `4 2`; groups without Pods are missing. */
+  readonly asks?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A stored HPCPolicy, which may have faults when it was stored without the webhook. */

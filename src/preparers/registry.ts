@@ -36,7 +36,10 @@ export function preparersOf(
 ): GangPreparers {
   const found = policyOfGang(gang, policies);
   if (found === undefined) return NOBODY;
-  const wrong = 'rule' in found ? found : settingsReplaced(gang, preparedMarkOf(found), policies);
+  const wrong =
+    'rule' in found
+      ? found
+      : (unmadeFault(gang, found) ?? settingsReplaced(gang, preparedMarkOf(found), policies));
   if ('rule' in found || wrong !== undefined) return { preparers: [], ...(wrong && { fault: wrong }) };
   // A preparer in another process has answered for this one Pod, so the result is not cached.
   if (found.managed !== undefined)
@@ -51,6 +54,13 @@ export function preparersOf(
   }
   return known;
 }
+
+/** The fault of a Pod before its gang by a preparer that needs the numbers of the gang, as all but Flux do. */
+const unmadeFault = ({ unmade }: HpcGang, { name, flux, torch }: HpcPolicy): Fault | undefined => {
+  if (unmade !== true || flux !== undefined) return undefined;
+  const detail = torch === undefined ? 'of its manager' : 'spec.torch tells each Pod the number of all';
+  return fault('HpcGangUnmade', HPC_POLICY_FIELD, { value: name, detail });
+};
 
 /** Cache for further Pods of a gang. A changed gang or policy is a new object and misses the cache. */
 const made = new WeakMap<HpcGang, GangPreparers & { readonly policy: HpcPolicy }>();

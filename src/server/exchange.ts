@@ -7,6 +7,7 @@ import {
 } from '../api/webhook-endpoint.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import { own, ownString } from '../json/json.ts';
+import type { FoundSpec } from '../json/known-specs.ts';
 import type { UnreadList } from '../json/unread-lists.ts';
 import { parseGoDuration } from '../k8s/time.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -32,6 +33,8 @@ export interface ExchangeContext {
 /** One request, from its headers to its answer. It is answered once: by the endpoint, by a failure or at the deadline. */
 export class Exchange implements WebhookRequest {
   body: unknown;
+  bytes: Buffer | undefined;
+  found: FoundSpec | undefined;
   readonly #endpoint: WebhookEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -41,7 +44,6 @@ export class Exchange implements WebhookRequest {
   readonly #deadlineMs: number;
   readonly #announced: number;
   readonly #slot: Slot;
-  #bytes: Buffer | undefined;
   #entire: unknown;
   #answered = false;
 
@@ -94,7 +96,7 @@ export class Exchange implements WebhookRequest {
   }
 
   entire(): unknown {
-    return (this.#entire ??= this.#bytes && parseJson(this.#bytes));
+    return (this.#entire ??= this.bytes && parseJson(this.bytes));
   }
 
   #enqueue(bytes: Buffer): void {
@@ -111,7 +113,8 @@ export class Exchange implements WebhookRequest {
     const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
     try {
-      body = parseJson(bytes, unread);
+      if (unread === ALL_READ) this.found = this.#endpoint.specs?.find(bytes);
+      body = parseJson(bytes, unread, this.found);
     } catch (failure) {
       this.#fail(failure as HttpFailure);
       return;
@@ -137,8 +140,8 @@ export class Exchange implements WebhookRequest {
   }
 
   #decideOn(body: unknown, bytes: Buffer, unread: readonly UnreadList[]): void {
-    this.#bytes = bytes;
-    if (unread === ALL_READ) this.#entire = body;
+    this.bytes = bytes;
+    if (unread === ALL_READ && this.found?.fits !== true) this.#entire = body;
     this.body = body;
     const { beforeDecision } = this.#context;
     if (beforeDecision === undefined) this.#handle();
@@ -176,7 +179,7 @@ export class Exchange implements WebhookRequest {
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     response.sent(ms);
-    if (this.#bytes !== undefined) freeBody(this.#bytes);
+    if (this.bytes !== undefined) freeBody(this.bytes);
   }
 
   #fail(failure: HttpFailure, uid?: string): void {

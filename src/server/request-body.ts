@@ -8,6 +8,7 @@ import {
   tooMuchJson,
   JsonBounds,
 } from '../json/bounds.ts';
+import { parsedAround, type FoundSpec } from '../json/known-specs.ts';
 import { parseInPieces, TooDeep } from '../json/pieces.ts';
 import { partsWithoutLists, textOf, withoutLists, type UnreadList } from '../json/unread-lists.ts';
 import { ALL_READ, type BodyHead, type WebhookEndpoint } from '../api/webhook-endpoint.ts';
@@ -46,13 +47,15 @@ export const unreadOf = (
 /**
  * Parses a small body.
  * @param unread lists that are left out
+ * @param found a spec in it that need not be parsed, where it fits
  * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
  */
-export function parseJson(bytes: Buffer, unread = ALL_READ): unknown {
+export function parseJson(bytes: Buffer, unread = ALL_READ, found?: FoundSpec): unknown {
   const encoding = encodingOf(bytes);
   // `LargeBody` has checked larger bodies.
   if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
-  return parsed(withoutLists(bytes, unread, encoding));
+  const around = found && parsedAround(bytes, found, encoding);
+  return around ?? parsed(withoutLists(bytes, unread, encoding));
 }
 
 /** Bytes that are parsed in one step, counted after unread lists are left out. */

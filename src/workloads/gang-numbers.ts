@@ -1,4 +1,5 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
 import { MusterError } from '../errors.ts';
 import { hasLabel, isPart } from './gang-label.ts';
 import { componentsOf, isMultiTemplate, templatesOf } from './components.ts';
@@ -17,6 +18,8 @@ export interface GroupNumbers {
   readonly left: number;
   /** Pods that have to succeed in total. Absent: `replicas`. */
   readonly completions?: number;
+  /** Pods of each object by which the template is counted; absent where that is the workload itself. */
+  readonly each?: number;
 }
 
 /** The gangs for which a Pod template has the label. */
@@ -35,6 +38,8 @@ export interface GangNumbers {
   readonly asked: AskedGangs;
   /** How the workload ended; undefined while it has not, and for kinds that never end. */
   readonly ended: 'Succeeded' | 'Failed' | undefined;
+  /** The HPCPolicy that its templates with the label name. */
+  readonly policy?: string;
   /** Why the numbers cannot be read. */
   readonly wrong?: string;
 }
@@ -45,6 +50,7 @@ export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
     suspended: isSuspended(workload, kind),
     ended: endOf(workload, kind),
     asked: askedBy(workload, kind),
+    ...policyIn(workload, kind),
   };
   try {
     return { ...told, groups: groupsOf(workload, kind) };
@@ -95,7 +101,8 @@ export function groupsByTemplate(workload: JsonObject, kind: GangKind): Readonly
 function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
   const reading = new WorkloadReading(workload);
   // Component names are shortened for Karmada; the labels of Pods have the templates' own names.
-  const names = templatesOf(workload, kind, reading).map(({ name }) => name);
+  const templates = templatesOf(workload, kind, reading);
+  const names = templates.map(({ name }) => name);
   return componentsOf(workload, kind).map(({ replicas: counted, minAvailable }, index) => {
     const name = isMultiTemplate(kind) ? groupName(names[index] ?? '') : MAIN;
     const replicas = kind.pods?.(name, counted, reading) ?? counted;
@@ -106,6 +113,8 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
       minReplicas:
         kind.pods === undefined ? minAvailable : (kind.minimum?.(name, replicas, reading) ?? replicas),
       left: kind.left?.(replicas, reading) ?? replicas,
+      ...(isMultiTemplate(kind) &&
+        kind.hosts !== undefined && { each: templates[index]?.count?.per ?? replicas }),
       ...(kind.completions !== undefined && { completions: kind.completions(names[index] ?? '', reading) }),
     };
   });
@@ -122,6 +131,15 @@ function askedBy(workload: JsonObject, kind: GangKind): AskedGangs {
   }
   const parts = kind.partIsGroup === true ? asking.filter(({ template }) => isPart(template)) : [];
   return { whole: asking.length > parts.length, parts: parts.map(({ name }) => name), numbered: 0 };
+}
+
+/** The HPCPolicy of the first template with the label that names one. */
+function policyIn(workload: JsonObject, kind: GangKind): Pick<GangNumbers, 'policy'> {
+  for (const { template } of templatesOf(workload, kind, new WorkloadReading(workload))) {
+    const named = ownString(own(own(template, 'metadata'), 'annotations'), ANNOTATION_HPC_POLICY);
+    if (template !== undefined && hasLabel(template) && named !== undefined) return { policy: named };
+  }
+  return {};
 }
 
 const isSuspended = (workload: JsonObject, { suspend }: GangKind): boolean =>

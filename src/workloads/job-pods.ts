@@ -1,4 +1,4 @@
-import { LABEL_GANG } from '../api/names.ts';
+import { ANNOTATION_HPC_POLICY, LABEL_GANG } from '../api/names.ts';
 import { own, type Json } from '../json/json.ts';
 import type { FieldWarning } from './kind.ts';
 import type { Path } from './path.ts';
@@ -25,6 +25,7 @@ export function jobWarnings(spec: Json | undefined, place: string): FieldWarning
     message: `its Pods are the gang that ${LABEL_GANG} makes of them, whatever is said here: leave out one of the two`,
   });
   const [most, all] = [own(spec, 'parallelism'), own(spec, 'completions')];
+  const named = own(own(own(own(spec, 'template'), 'metadata'), 'annotations'), ANNOTATION_HPC_POLICY);
   return [
     // A Job creates no more Pods than it has completions left.
     ...(typeof most === 'number' && typeof all === 'number' && most > all
@@ -32,6 +33,14 @@ export function jobWarnings(spec: Json | undefined, place: string): FieldWarning
           {
             field: `${place}.parallelism`,
             message: `${most} is above completions: no more than ${all} Pods of it are ever made, and as many are its gang`,
+          },
+        ]
+      : []),
+    ...(typeof most === 'number' && typeof all === 'number' && most < all && named !== undefined
+      ? [
+          {
+            field: `${place}.completions`,
+            message: `${all} is above parallelism: Pods from number ${most} on are refused, as ${ANNOTATION_HPC_POLICY} is for programs that run on all Pods at once`,
           },
         ]
       : []),

@@ -1,5 +1,6 @@
 import type { Fault } from '../api/fault.ts';
 import type { PodController } from '../api/pod-origin.ts';
+import type { HostRange } from '../api/host-ranges.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { FleetTerms, TemplateKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
@@ -81,6 +82,14 @@ export interface OrderedStart {
 /** How the Pods of a workload are replaced when its template changes. A fault: in a way that blocks a gang for ever. */
 export type Replacement = 'together' | 'by hand' | Fault;
 
+/** Numbers of a group by which its Pods are called. */
+export interface HostedGroup {
+  readonly name: string;
+  readonly replicas: number;
+  /** Pods of each object by which the template is counted, such as those of one Job of a JobSet. */
+  readonly each?: number | undefined;
+}
+
 /** How Pods of a kind show their gang and group, and the numbers of these gangs. */
 export interface GangTerms {
   /** Beginning of the names of the kind's gangs, and the kind's name in messages: lower-case letters and digits. */
@@ -99,6 +108,8 @@ export interface GangTerms {
   readonly mark: (workload: string, group: string, part: string | undefined) => MadePod;
   /** Whether a part of a workload has a single group, with the part's name. Absent: each part has all groups. */
   readonly partIsGroup?: true;
+  /** Host names of a group's Pods, by which an HPCPolicy can prepare them before their gang is made. Absent: unpredictable. */
+  readonly hosts?: (workload: string, group: HostedGroup, part: string | undefined) => readonly HostRange[];
   /** Pods of a group in one gang, when that is not the template's count. */
   readonly pods?: (group: string, told: number, reading: WorkloadReading) => number;
   /** How many of these Pods must start together. Absent: all. */

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_EXPECTED_PODS,
+  ANNOTATION_HOSTS,
+  ANNOTATION_HPC_POLICY,
   ANNOTATION_WORKLOAD,
   ANNOTATION_WORKLOAD_UID,
   LABEL_MANAGED_BY,
@@ -11,7 +13,8 @@ import {
 } from '../api/names.ts';
 import { workloadTitle, type PodController, type PodOrigin } from '../api/pod-origin.ts';
 import { groupVersionString } from '../k8s/resource.ts';
-import type { GangKind } from './kind.ts';
+import { hostsAnnotation } from '../api/host-ranges.ts';
+import type { GangKind, HostedGroup } from './kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 
 /** Input for a PodGang. */
@@ -24,11 +27,14 @@ export interface GangGiven {
   readonly groups: readonly Pick<GroupNumbers, 'name' | 'minReplicas' | 'replicas'>[];
   readonly backend?: string | undefined;
   readonly priorityClassName?: string | undefined;
+  /** The HPCPolicy of its Pods, and the value of the annotation with their host names. */
+  readonly policy?: string | undefined;
+  readonly hosts?: string | undefined;
 }
 
 /** The PodGang of a workload. */
 export function madeGang(given: GangGiven): JsonObject {
-  const { namespace, name, origin, owner, groups, backend, priorityClassName } = given;
+  const { namespace, name, origin, owner, groups, backend, priorityClassName, policy, hosts } = given;
   const expected = expectedText(groups);
   return {
     apiVersion: POD_GANG_API_VERSION,
@@ -44,6 +50,8 @@ export function madeGang(given: GangGiven): JsonObject {
         [ANNOTATION_WORKLOAD]: workloadTitle(origin),
         ...(origin.uid === undefined ? {} : { [ANNOTATION_WORKLOAD_UID]: origin.uid }),
         ...(expected === undefined ? {} : { [ANNOTATION_EXPECTED_PODS]: expected }),
+        ...(policy === undefined ? {} : { [ANNOTATION_HPC_POLICY]: policy }),
+        ...(hosts === undefined ? {} : { [ANNOTATION_HOSTS]: hosts }),
       },
       ...(owner === undefined ? {} : { ownerReferences: [{ ...owner }] }),
     },
@@ -63,6 +71,15 @@ export function expectedText(groups: GangGiven['groups']): string | undefined {
   const more = groups.filter(({ replicas, minReplicas }) => replicas > minReplicas);
   return more.length === 0 ? undefined : more.map(({ name, replicas }) => `${name}=${replicas}`).join(',');
 }
+
+/** The value of the annotation with the host names of a gang's Pods; undefined for a kind that has none. */
+export const hostsOfMade = (
+  { hosts }: Pick<GangKind, 'hosts'>,
+  workload: string,
+  groups: readonly HostedGroup[],
+  part: string | undefined,
+): string | undefined =>
+  hosts && hostsAnnotation(groups.map((one) => ({ name: one.name, ranges: hosts(workload, one, part) })));
 
 /** The owner of a workload's PodGang. */
 export const ownerOf = (

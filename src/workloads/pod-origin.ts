@@ -42,6 +42,12 @@ export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKind
   };
 }
 
+/** The origin of a Pod with the label, by its metadata; undefined when its gang is unknown. */
+export function originOfMarks(pod: PodMarks, kinds?: readonly GangKind[]): PodOrigin | undefined {
+  const belonging = belongingOf(pod, kinds);
+  return belonging.is === 'told' ? belonging.origin : undefined;
+}
+
 /** Reads the metadata of a Pod in JSON. */
 export function marksOf(pod: JsonObject): PodMarks {
   const metadata = ownObject(pod, 'metadata');

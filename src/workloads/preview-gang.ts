@@ -4,7 +4,7 @@ import type { PodController } from '../api/pod-origin.ts';
 import { controllersFor, nameOf } from './controlling.ts';
 import type { GangKind } from './kind.ts';
 import { gangNumbers, groupsByTemplate, groupsOfPart, isIdle } from './gang-numbers.ts';
-import { madeGang } from './made-gang.ts';
+import { hostsOfMade, madeGang } from './made-gang.ts';
 import { MAIN } from './single-template.ts';
 import { originOf } from './pod-origin.ts';
 
@@ -70,8 +70,11 @@ export function previewGang(
   if (isIdle(numbers, by.kind)) return undefined;
   const groups = groupsOfPart(numbers, by.kind, origin.part);
   const priorityClassName = ownString(own(admitted, 'spec'), 'priorityClassName');
+  const { policy } = numbers;
+  const hosts =
+    policy === undefined ? undefined : hostsOfMade(by.kind, nameOf(by.workload), groups, origin.part);
   const gang = madeGang({
-    ...{ namespace, name, groups, backend, priorityClassName },
+    ...{ namespace, name, groups, backend, priorityClassName, policy, hosts },
     origin: { ...origin, uid: undefined },
   });
   return { gang, ...(numbers.wrong !== undefined && { wrong: numbers.wrong }) };

@@ -14,6 +14,7 @@ import { applyAll, pathOf } from './support/apply.ts';
 import { BROKEN, rounds } from './support/broken-installations.ts';
 import { breakAndMend, told, untilWhole, wrongOf } from './support/doctor-findings.ts';
 import { prometheusOperator } from './support/prometheus-operator.ts';
+import { dashboardRuns } from './support/shipped-dashboard.ts';
 import { shipped, wholeInstallation, type WholeInstallation } from './support/whole-installation.ts';
 
 const objectsOf = async (choice: Choice): Promise<KubernetesObject[]> =>
@@ -94,7 +95,10 @@ helmSuite('helm', () => {
         certificates,
         ...{ replicaCount: 5, commonLabels: { team: 'a' }, podLabels: { a: 'b' }, priorityClassName: '' },
         ...{ trustedAccounts: ['system:serviceaccount:ci:robot'], nodeSelector: { pool: 'system' } },
-        components: { hpc: on, onCall: on, preemption: on, workloads: on },
+        components: {
+          ...{ hpc: on, onCall: on, preemption: on, workloads: on },
+          dashboard: { ...on, hosts: ['gangs.example', 'localhost:8443'] },
+        },
         extraEnv: [{ name: 'A', value: 'b' }],
         modules: [{ name: 'line', files: { 'line.js': 'export default 1;' } }],
         monitoring: { podMonitor: on, prometheusRule: on },
@@ -105,13 +109,14 @@ helmSuite('helm', () => {
       const findings = await untilWhole(whole);
       const of = (check: string): string[] => told(findings.filter((one) => one.check === check));
       expect(of('components')).toEqual([
-        'ok program/components: installed with hpc, monitoring, preemption, workloads, on-call',
+        'ok program/components: installed with dashboard, hpc, monitoring, preemption, workloads, on-call',
       ]);
       expect(of('accounts')).toEqual([
         'ok policies/accounts: policies and configuration trust the same 2 accounts',
       ]);
+      await dashboardRuns(whole, objects, ['gangs.example', 'localhost:8443']);
       await whole.takeAway(objects);
-    });
+    }, 120_000);
 
     test('the doctor finds nothing wrong with the default, certificates that Muster makes', async () => {
       const serving = '/api/v1/namespaces/muster-system/secrets/muster-serving-cert';

@@ -1,5 +1,5 @@
 /** Gangs of several groups as CompositePodGroups: Muster, the real API server and the real scheduler of 1.37. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { KubeList, KubeObject } from './control-plane/client.ts';
 import { RELEASE } from './control-plane/releases.ts';
 import { clusterSuiteUnless } from './control-plane/suite.ts';
@@ -13,8 +13,6 @@ import {
   WITH_COMPOSITES,
   WORKLOADS,
 } from './support/native-gangs.ts';
-
-jest.setTimeout(90_000);
 
 const CPU = 4;
 const BIG_NODE = 'big';

@@ -52,7 +52,7 @@ clusterSuite('the demo', () => {
     expect(stdout).toContain(`Muster on Kubernetes ${RELEASE.version}`);
     for (const claim of CLAIMS) expect(stdout).toContain(`✔ ${claim}`);
     expect(stdout).not.toContain('✘');
-    expect(stdout).toMatch(/All of it was as claimed\.\n$/);
+    expect(stdout).toMatch(/All of it was as claimed\.\nnpm run demo -- --dashboard shows .*\n$/);
 
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
     const shown = /npm run demo\n```[^]*?```console\n([^]*?)```/.exec(readme)?.[1] ?? '';

@@ -33,11 +33,13 @@ const POLICIES = '/apis/policy.karmada.io/v1alpha1/namespaces/default/propagatio
 const INTERPRETERS = 'resourceinterpreterwebhookconfigurations';
 const QUEUE = 'muster.dev/fleet-queue';
 const TERMS = 'muster.dev/fleet-terms';
+/** Until room is kept for a binding (s): longer than a busy machine takes to let another one pass it. */
+const RESERVE = 5;
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }] },
   leaderElection: STEADY_LEASE,
   logLevel: 'debug',
-  fleet: { queues: { enabled: true, reserveAfter: '2s' } },
+  fleet: { queues: { enabled: true, reserveAfter: `${RESERVE}s` } },
 };
 
 interface Binding extends KubeObject {
@@ -316,7 +318,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     await create('passes', 'q');
     await untilThrough('first', 'passes');
     const since = Date.parse((metadata as { creationTimestamp?: string }).creationTimestamp ?? '');
-    await until('it is old enough', () => Date.now() - since > 2_500);
+    await until('it is old enough', () => Date.now() - since > RESERVE * 1000 + 500);
     await client.ok('DELETE', `${BINDINGS}/passes`);
     await create('late', 'q');
     await until('late is known', async () => (await get('late')).metadata.annotations?.[QUEUE] === 'q');

@@ -273,8 +273,8 @@ clusterSuite('Muster beside Karmada, set up as the documentation says', () => {
               why.test(body.message ?? '');
       });
       const namespace = 'free';
-      const before = performance.now();
       for (const { by, run } of KARMADA_WRITES) {
+        const before = performance.now();
         let stored: unknown;
         try {
           stored = await run(client, namespace);
@@ -287,9 +287,9 @@ clusterSuite('Muster beside Karmada, set up as the documentation says', () => {
         });
         const held = (stored as Binding | undefined)?.spec.suspension?.scheduling === true;
         expect({ by, held }).toEqual({ by, held: false });
+        // What waits for somebody who does not answer waits for five seconds.
+        expect(performance.now() - before).toBeLessThan(5_000);
       }
-      // What waits for somebody who does not answer waits for five seconds.
-      expect(performance.now() - before).toBeLessThan(5_000);
       // Nor is what runs no Pods, in a namespace with a queue.
       const settings = KARMADA_WRITES.find(({ by }) => by.endsWith('of what is no workload'));
       await settings?.run(client, 'ml');

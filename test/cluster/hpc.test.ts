@@ -9,8 +9,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { manifestsIn } from '../support/manifests.ts';
+import { applyAll, untilEstablished } from './support/apply.ts';
 import { requestsOf } from './support/audited.ts';
-import { GangCluster } from './support/gang-cluster.ts';
+import { JOB_SETS, LEADER_WORKER_SETS } from './support/crds/workloads.ts';
+import { GangCluster, KUBE } from './support/gang-cluster.ts';
 import { group, type Pod } from './support/gang-objects.ts';
 import { untilEachIsUsed } from './support/granted.ts';
 import { policiesInForce } from './support/policies-in-force.ts';
@@ -277,6 +280,30 @@ clusterSuite('gangs with an HPCPolicy', () => {
     const [pod] = await cluster.podsOf('late');
     await cluster.removePod(pod?.metadata.name ?? '');
     await cluster.untilBound('late', 1);
+  }, 180_000);
+
+  test('Pods of one group that ask for different amounts hold their gang, which says so; Flux is told what those that agree ask for', async () => {
+    await cluster.createGang('uneven', [group('rank', 2)], hpc);
+    const create = (hostname: string, cpu: string): Promise<unknown> => {
+      const resources = { limits: { cpu }, requests: { cpu: '10m' } };
+      const containers = [{ name: 'main', image: 'lammps', command: ARGV, resources }];
+      return cluster.createPod('uneven', hostname, 'rank', { spec: { hostname, containers } });
+    };
+    await create('rank-0', '4');
+    await create('rank-1', '2');
+    await until('the difference is told', async () =>
+      (await cluster.status('uneven')).why.includes(
+        'Pods of group rank ask for different amounts (2 cores and 0 GPUs; 4 cores and 0 GPUs)',
+      ),
+    );
+    await cluster.removePod('uneven-rank-1');
+    await create('rank-1', '4');
+    await cluster.untilBound('uneven', 2);
+    const { data } = await cluster.client.ok<{ data: object }>(
+      'GET',
+      core('configmaps/uneven-flux-entrypoint'),
+    );
+    expect(data).toMatchObject({ resources: 'rank-[0-1] 2 4 0\n' });
   }, 180_000);
 
   test('one Indexed Job is a gang; its policy is deleted while it runs, and comes back', async () => {
@@ -555,6 +582,175 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await until('it runs again', async () => !(await why()).includes('does not run'), { withinMs: 90_000 });
     await cluster.untilBound('held', 2);
   }, 300_000);
+
+  test('an Indexed Job, a JobSet and a LeaderWorkerSet whose templates have label and annotation alone are prepared, their gangs made and started; what contradicts that is refused', async () => {
+    const metadata = {
+      labels: { 'muster.dev/gang': 'true', ...KUBE },
+      annotations: { 'muster.dev/hpc-policy': 'flux' },
+    };
+    const containers = [{ name: 'main', image: 'lammps', command: ARGV }];
+    const template = { metadata, spec: { restartPolicy: 'Never', containers } };
+    const jobs = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
+    const indexed = (pods: object, count: number): object => ({
+      ...{
+        completionMode: 'Indexed',
+        completions: count,
+        parallelism: count,
+        backoffLimit: 0,
+        template: pods,
+      },
+    });
+    const jobOf = (name: string, spec: object, more: object = {}) => ({
+      ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, ...more }, spec },
+    });
+    const untilPrepared = async (
+      gang: string,
+      hosts: readonly string[],
+      subdomain: string,
+    ): Promise<void> => {
+      await cluster.untilBound(gang, hosts.length);
+      const pods = (await cluster.podsOf(gang)) as unknown as readonly HpcPod[];
+      expect(pods.map(({ spec }) => spec.hostname).sort()).toEqual(hosts);
+      for (const { metadata: of, spec } of pods) {
+        expect(of.annotations['muster.dev/prepared']).toMatch(/^flux@[0-9a-f]{8}$/);
+        expect(spec).toMatchObject({ subdomain, initContainers: [{ name: 'flux-installer' }] });
+        expect(spec.containers[0]).toMatchObject({ command: [...START, ...ARGV] });
+      }
+      const names = new Set(pods.map(({ metadata: of }) => of.name));
+      const asked = await requestsOf(cluster.plane, MUSTER_USER);
+      const freed = asked.findIndex(
+        ({ verb, resource, name }) => verb === 'patch' && resource === 'pods' && names.has(name),
+      );
+      const objects = { configmaps: `${gang}-flux-entrypoint`, secrets: `${gang}-flux-curve` };
+      for (const [resource, made] of Object.entries(objects)) {
+        const at = asked.findIndex(
+          (one) => one.verb === 'create' && one.resource === resource && one.name === made,
+        );
+        expect([made, at >= 0 && at < freed]).toEqual([made, true]);
+      }
+    };
+
+    await cluster.client.ok('POST', jobs, jobOf('ocean', indexed(template, 3)));
+    await untilPrepared('job-ocean', ['ocean-0', 'ocean-1', 'ocean-2'], 'job-ocean');
+    expect(await cluster.gang('job-ocean')).toMatchObject({
+      metadata: {
+        annotations: {
+          'muster.dev/hpc-policy': 'flux',
+          'muster.dev/hosts': 'main=ocean-[0-2]',
+          'muster.dev/workload': 'job/ocean',
+        },
+      },
+    });
+    expect(await hostsOf('job-ocean')).toBe('ocean-[0-2]\n');
+    expect(await cluster.client.ok('GET', core('services/job-ocean'))).toMatchObject({
+      spec: { clusterIP: 'None', publishNotReadyAddresses: true },
+    });
+    const [lead] = (await cluster.podsOf('job-ocean')).filter(({ metadata: of }) =>
+      of.name.startsWith('ocean-0-'),
+    );
+    await cluster.kubelet(lead?.metadata.name ?? '', 'Running', true);
+    await until('its lead is told', async () => {
+      expect(await cluster.status('job-ocean')).toMatchObject({
+        hpc: { why: '', flux: { lead: { host: 'ocean-0', state: 'running' }, expected: 3, quorum: 3 } },
+      });
+      return true;
+    });
+
+    // A template whose gang has been made by a Job that names another policy.
+    await cluster.client.ok('POST', POLICIES, policy('other', {}));
+    await cluster.client.ok('POST', POLICIES, { ...policy('ranks', {}), spec: { torch: {} } });
+    const others = {
+      ...template,
+      metadata: { ...metadata, annotations: { 'muster.dev/hpc-policy': 'other' } },
+    };
+    const { uid } = (await cluster.client.ok<{ metadata: { uid: string } }>('GET', `${jobs}/ocean`)).metadata;
+    await expect(
+      cluster.client.ok('POST', core('pods'), {
+        ...{ apiVersion: 'v1', kind: 'Pod', spec: { ...others.spec, hostname: 'ocean-0' } },
+        metadata: {
+          ...{ name: 'ocean-0-foreign', ...others.metadata },
+          labels: { ...others.metadata.labels, 'batch.kubernetes.io/job-name': 'ocean' },
+          ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'ocean', uid, controller: true }],
+        },
+      }),
+    ).rejects.toThrow(/another HPCPolicy, or none \(it has flux\).*HpcPolicyForeign/);
+
+    const bad = {
+      metadata: { ...metadata, annotations: { 'muster.dev/hpc-policy': 'ranks' } },
+      spec: template.spec,
+    };
+    await cluster.client.ok('POST', jobs, jobOf('unmade', indexed(bad, 2)));
+    await until('the Job says why it has no Pods', async () => {
+      const { items } = await cluster.client.ok<{ items: { message?: string; note?: string }[] }>(
+        'GET',
+        core('events?fieldSelector=involvedObject.name=unmade'),
+      );
+      return JSON.stringify(items).includes('HpcGangUnmade');
+    });
+
+    const definitions = [JOB_SETS, LEADER_WORKER_SETS] as never;
+    await applyAll(cluster.client, definitions);
+    await untilEstablished(cluster.client, definitions);
+    await applyAll(cluster.client, await manifestsIn('components/workloads'));
+    const owned = async (group: string, kind: string, name: string, spec: object): Promise<object> => {
+      const plural = `${kind.toLowerCase()}s`;
+      const object = { apiVersion: group, kind, metadata: { name }, spec };
+      const path = `/apis/${group}/namespaces/${NAMESPACE}/${plural}`;
+      const made = await cluster.client.ok<{ metadata: { uid: string } }>('POST', path, object);
+      const headless = { clusterIP: 'None', publishNotReadyAddresses: true, selector: { a: 'b' } };
+      const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: headless };
+      await cluster.client.ok('POST', core('services'), service);
+      return { apiVersion: group, kind, name, uid: made.metadata.uid, controller: true };
+    };
+    const labelled = (labels: object, spec: object): object => ({
+      metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
+      spec: { ...template.spec, ...spec },
+    });
+
+    const children = { template: { spec: indexed(template, 2) } };
+    const wave = await owned('jobset.x-k8s.io/v1alpha2', 'JobSet', 'wave', {
+      replicatedJobs: [{ name: 'node', replicas: 2, ...children }],
+    });
+    for (const index of ['0', '1']) {
+      const labels = {
+        'jobset.sigs.k8s.io/jobset-name': 'wave',
+        'jobset.sigs.k8s.io/jobset-uid': (wave as { uid: string }).uid,
+        'jobset.sigs.k8s.io/replicatedjob-name': 'node',
+        'jobset.sigs.k8s.io/job-index': index,
+      };
+      const spec = indexed(labelled(labels, { subdomain: 'wave' }), 2);
+      await cluster.client.ok('POST', jobs, jobOf(`wave-node-${index}`, spec, { ownerReferences: [wave] }));
+    }
+    const waves = ['wave-node-0-0', 'wave-node-0-1', 'wave-node-1-0', 'wave-node-1-1'];
+    await untilPrepared('jobset-wave', waves, 'wave');
+    expect(await hostsOf('jobset-wave')).toBe('wave-node-0-[0-1],wave-node-1-[0-1]\n');
+
+    const grid = await owned('leaderworkerset.x-k8s.io/v1', 'LeaderWorkerSet', 'grid', {
+      replicas: 1,
+      leaderWorkerTemplate: { size: 3, workerTemplate: template },
+    });
+    const LWS = 'leaderworkerset.sigs.k8s.io';
+    const setOf = (name: string, replicas: number, start: number, owner: object): Promise<unknown> => {
+      const labels = { [`${LWS}/name`]: 'grid', [`${LWS}/group-index`]: '0', set: name };
+      return cluster.client.ok('POST', `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`, {
+        ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, ownerReferences: [owner] } },
+        spec: {
+          ...{ replicas, serviceName: 'grid', podManagementPolicy: 'Parallel', ordinals: { start } },
+          selector: { matchLabels: { set: name } },
+          template: labelled(labels, { restartPolicy: 'Always' }),
+        },
+      });
+    };
+    await setOf('grid', 1, 0, grid);
+    await setOf('grid-0', 2, 1, grid);
+    await untilPrepared('lws-grid--0', ['grid-0', 'grid-0-1', 'grid-0-2'], 'grid');
+    expect(await hostsOf('lws-grid--0')).toBe('grid-0,grid-0-[1-2]\n');
+
+    for (const name of ['ocean', 'unmade'])
+      await cluster.client.ok('DELETE', `${jobs}/${name}`, undefined, {
+        query: { propagationPolicy: 'Background' },
+      });
+  }, 240_000);
 
   test('what the first gangs had is gone with them', async () => {
     // The garbage collector takes a while where the definition of PodGangs is new to it.

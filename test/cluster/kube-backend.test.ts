@@ -1,5 +1,5 @@
 /** The backend default-scheduler with Kubernetes' own gangs: Muster, the real API server and the real scheduler. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangCluster, KUBE } from './support/gang-cluster.ts';
@@ -20,8 +20,6 @@ import {
   WORKLOADS,
   type NativeGang,
 } from './support/native-gangs.ts';
-
-jest.setTimeout(90_000);
 
 const CPU = 4;
 const BIG_NODE = 'big';

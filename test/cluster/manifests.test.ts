@@ -95,7 +95,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
 
   afterAll(async () => {
     await cluster?.stop();
-  }, 30_000);
+  });
 
   /** The definition alone, while no webhook has a say. */
   async function crdAcceptsWhatGroveWrites(): Promise<void> {

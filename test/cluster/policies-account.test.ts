@@ -317,7 +317,7 @@ clusterSuite('Muster’s own account under the policies', () => {
     refused(await send('DELETE', `${GANGS}/by-hand`), 'muster-account-made-podgangs', text);
   });
 
-  test('changes and deletes no object but those that it keeps, and holds one Lease', async () => {
+  test('changes and deletes no object but those that it keeps, and holds a Lease of its own name alone', async () => {
     const text = bounds(
       "metadata: Forbidden: Muster's account changes and deletes what Muster keeps for a scheduler, and nothing else;" +
         ' change it as somebody else',
@@ -327,7 +327,8 @@ clusterSuite('Muster’s own account under the policies', () => {
     refused(await send('DELETE', `${VOLCANO}/plain`, undefined, MUSTER), 'muster-account-objects', text);
     const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: 'x' } });
     const one = bounds(
-      "metadata.name: Forbidden: the Lease of Muster's account is muster-leader-election in muster-system; use that name",
+      "metadata.name: Forbidden: the Lease of Muster's account is muster-leader-election in muster-system, or begins with" +
+        ' that name and "-"; use such a name',
     );
     refused(await send('POST', LEASES, lease('kube-scheduler'), MUSTER), 'muster-account-leases', one);
     const elsewhere = LEASES.replace('muster-system', 'kube-system');
@@ -336,6 +337,13 @@ clusterSuite('Muster’s own account under the policies', () => {
       'muster-account-leases',
       one,
     );
+    refused(
+      await send('POST', LEASES, lease('muster-leader-elections'), MUSTER),
+      'muster-account-leases',
+      one,
+    );
     await ok('POST', LEASES, lease('muster-leader-election'), MUSTER);
+    // Of an installation with a part of the namespaces.
+    await ok('POST', LEASES, lease('muster-leader-election-ml'), MUSTER);
   });
 });

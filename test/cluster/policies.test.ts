@@ -150,7 +150,7 @@ clusterSuite('admission policies without Muster', () => {
 
   afterAll(async () => {
     await cluster?.stop();
-  }, 30_000);
+  });
 
   /** Policies take effect some moments after they are stored: each is probed until it answers. */
   async function active(): Promise<void> {

@@ -479,22 +479,27 @@ clusterSuite('making room for a gang', () => {
       await cluster.muster.kill();
       const access = await readKubeconfig(await cluster.plane.kubeconfigFor(MUSTER_USER));
       const proxy = await startFaultProxy(access, cluster.plane.dir, gang);
-      const killed = Promise.withResolvers<undefined>();
       let writes = 0;
+      let killing = false;
       proxy.setFates(({ method, path }) => {
         const counts =
           method !== 'GET' &&
           !path.includes('dryRun=') &&
           (path.includes(`/podgangs/${gang}?`) || /\/pods\/[^/]+\/(status|eviction)\?/.test(path));
-        if (!counts || writes++ !== index) return {};
-        killed.resolve(undefined);
+        if (!counts || writes < index) {
+          writes += counts ? 1 : 0;
+          return {};
+        }
+        // What it would still write before it is dead is not done.
+        if (killing) return { fault: 'reset' };
+        killing = true;
         return { fault: done ? 'resetDone' : 'reset' };
       });
       const mortal = await startServing({
         kubeconfig: proxy.kubeconfig,
         settings: { leaderElection: SHORT_LEASE, ...SETTINGS },
       });
-      await killed.promise;
+      await until('the write is done, or not', () => proxy.happened.reset + proxy.happened.resetDone > 0);
       await mortal.kill();
       await mortal.close();
       await proxy.close();

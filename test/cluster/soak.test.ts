@@ -20,7 +20,7 @@ const notHere = async (): Promise<string | undefined> => {
 clusterSuiteUnless(await notHere(), 'a short soak', () => {
   beforeAll(async () => {
     await promisify(execFile)('npm', ['run', '--silent', 'build']);
-  }, 120_000);
+  }, 600_000);
 
   test('replicas, balancer and API server are disturbed under load, and nothing is early, stuck or lost without excuse', async () => {
     const options = {

@@ -35,7 +35,7 @@ export const configurations: Target = {
       'CONFIG_UNREADABLE',
       'USAGE',
       'refused as policy',
-      'fault: unknown key "…"',
+      'fault: unknown key "…" (did you mean "…"?)',
       'fault: duplicate key "…"',
       'fault: more than one document: a configuration is a single one',
       'fault: unsupported scheduler "…" (supported: default-scheduler, kai',

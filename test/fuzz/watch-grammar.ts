@@ -142,6 +142,16 @@ export class History {
     });
   }
 
+  /** The lines of a streaming list: the bookmark at its end, then the others. */
+  streamed(): string[] {
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const bookmark = { metadata: { resourceVersion: String(this.head), annotations } };
+    return [
+      `${JSON.stringify({ type: 'BOOKMARK', object: bookmark })}\n`,
+      ...this.items().map((object) => `${JSON.stringify({ type: 'ADDED', object })}\n`),
+    ];
+  }
+
   items(): unknown[] {
     return [...this.#objects].map(([name, { uid, version }]) => objectOf(name, uid, version));
   }

@@ -142,7 +142,8 @@ export const reflectorFor = (given: {
   readonly listed: () => void;
 }): Reflector<Identified> =>
   new Reflector<Identified>({
-    client: given.client,
+    // A client of its own, since it remembers whether lists are streamed.
+    client: { ...given.client },
     resource: PODS,
     namespace: given.namespace,
     clock: still,
@@ -190,6 +191,7 @@ class Case {
   readonly #input: WatchInput;
   readonly #open = new Set<ServerResponse>();
   #watches = 0;
+  #streams = 0;
 
   constructor(input: WatchInput) {
     this.#input = input;
@@ -204,6 +206,7 @@ class Case {
   answer(request: IncomingMessage, response: ServerResponse): void {
     const query = new URL(request.url ?? '', 'http://x').searchParams;
     if (query.get('watch') === null) this.#list(response, query);
+    else if (query.get('sendInitialEvents') === 'true') this.#stream(response);
     else this.#watch(response, Number(query.get('resourceVersion') ?? 0));
   }
 
@@ -225,6 +228,21 @@ class Case {
         items: page,
       }),
     );
+  }
+
+  /** By the length of the input: not served, served, or cut twice before the bookmark. */
+  #stream(response: ServerResponse): void {
+    const kind = this.#input.watches.length % 3;
+    if (kind === 0) {
+      response.writeHead(422).end('{"kind":"Status","code":422,"reason":"Invalid","message":"no WatchList"}');
+      return;
+    }
+    this.#streams += 1;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const [bookmark, ...objects] = this.history.streamed();
+    for (const line of objects) response.write(line);
+    if (kind === 2 && this.#streams < 3) response.destroy();
+    else response.end(bookmark);
   }
 
   #watch(response: ServerResponse, since: number): void {

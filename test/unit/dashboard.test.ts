@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Panel, RowPanel } from '@grafana/schema';
 import { musterDashboard } from '../../monitoring/grafana.ts';
+import { GangStore, matching } from '../../src/dashboard/page/gang-store.ts';
+import { hashOf, routeOf } from '../../src/dashboard/page/route.ts';
+import type { GangRow } from '../../src/dashboard/wire.ts';
 import { MONITORING } from '../support/alert-rules.ts';
 import { readRecorded } from '../../monitoring/recording/recorded.ts';
 import { faultsOf } from '../support/promql.ts';
@@ -68,6 +71,41 @@ describe('panels', () => {
           taken.set(`${across},${down}`, title);
         }
     }
+  });
+});
+
+describe('links to the page of muster dashboard', () => {
+  const linked = panels.flatMap(({ title, targets = [], fieldConfig }) =>
+    ((fieldConfig?.defaults.links ?? []) as readonly { readonly url: string }[]).map(({ url }) => ({
+      ...{ title, targets, url, hash: url.slice(url.indexOf('#')) },
+    })),
+  );
+  const urls = [...(dashboard.links ?? []).map(({ url }) => url), ...linked.map(({ url }) => url)];
+  const LABEL = /\$\{__field\.labels\.(\w+)\}/g;
+  const row: GangRow = {
+    ...{ namespace: 'ml', name: 'train', workload: null, backend: 'kai-scheduler', phase: 'Pending' },
+    ...{ why: '', groups: null, pods: null, gated: 0, created: null },
+    ...{ gatedGpus: 0, waitsFor: 'Pods', queue: null },
+  };
+
+  test('begin with the address in the variable, where the documented port serves it', () => {
+    expect(linked.length).toBeGreaterThan(10);
+    for (const url of urls) expect(url).toMatch(/^\$\{dashboard_url:raw\}\/#\/\w/);
+    const address = dashboard.templating?.list?.find(({ name }) => name === 'dashboard_url')?.query;
+    const [, port] = /^"http:\/\/127\.0\.0\.1:(\d+)"$/.exec(JSON.stringify(address)) ?? [];
+    expect(readFileSync('docs/alerts.md', 'utf8')).toContain(`\`muster dashboard --port ${port}\``);
+  });
+
+  test.each(linked)('$title: $hash is one of its addresses', ({ targets, hash }) => {
+    for (const [, label] of hash.matchAll(LABEL))
+      for (const { expr } of targets) expect(expr).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`));
+    const filled = hash.replaceAll(LABEL, row.backend);
+    const route = routeOf(filled);
+    expect(hashOf(route)).toBe(filled);
+    if (route.page !== 'gangs') return;
+    const store = new GangStore();
+    store.apply({ changed: [row], deleted: [], left: 0, stale: null });
+    expect(matching(store.sorted, route.search, route.state)).toHaveLength(1);
   });
 });
 

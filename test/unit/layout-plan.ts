@@ -19,6 +19,10 @@ export const FOUNDATIONS: readonly Omit<Room, 'uses' | 'ways'>[] = [
   { name: 'text', purpose: 'Text of anybody: printing it safely, the nearest known key, a hash.' },
   { name: 'json', purpose: 'Reads bounded JSON, leaves out lists that nobody asks for, and says so.' },
   {
+    name: 'protobuf',
+    purpose: 'Reads the named fields of messages in Protocol Buffers into what JSON would have.',
+  },
+  {
     name: 'k8s',
     purpose: 'What is true of Kubernetes without gangs: quantities, selectors, taints, times, names.',
   },
@@ -55,6 +59,12 @@ export const ROOMS: readonly Room[] = [
     purpose: "The loop's judgement: one pure function from a gang and its Pods to writes.",
     uses: ['api', 'gang', 'gang/rules'],
     ways: ['event'],
+  },
+  {
+    name: 'timeline',
+    purpose: "When each step of a gang's life happened and what it waited for: pure, of objects and Events.",
+    uses: ['api', 'gang', 'gang/rules'],
+    ways: ['verb'],
   },
   {
     name: 'preemption',
@@ -212,6 +222,51 @@ export const ROOMS: readonly Room[] = [
     ways: ['request'],
   },
   {
+    name: 'status',
+    purpose: 'How gangs and queues stand, with the reasons in words; what a terminal and a page show.',
+    uses: [
+      'api',
+      'gang',
+      'gang/plan',
+      'timeline',
+      'backends',
+      'workloads',
+      'preparers',
+      'preemption',
+      'fleet/assign',
+      'fleet/bindings',
+      'fleet/queues',
+      'kube/client',
+      'kube/loop',
+      'controller/*',
+      'errors',
+    ],
+    ways: ['verb'],
+  },
+  {
+    name: 'dashboard',
+    purpose:
+      'A page with what `muster status` shows, on loopback or in a cluster: its server, its rights, its JSON.',
+    uses: [
+      'backends',
+      'timeline',
+      'gang/plan',
+      'errors',
+      'kube/client',
+      'kube/loop',
+      'controller/watch',
+      'status',
+      'preemption',
+    ],
+    ways: ['verb'],
+  },
+  {
+    name: 'dashboard/page',
+    purpose: 'What the browser runs: it imports types, and no code but its own and preact.',
+    uses: ['dashboard', 'status'],
+    ways: ['verb'],
+  },
+  {
     name: 'conformance',
     purpose:
       'The kit that tries backends, preparations and strategies out with the code that will call them.',
@@ -239,6 +294,7 @@ export const ROOMS: readonly Room[] = [
       'gang',
       'gang/rules',
       'gang/plan',
+      'timeline',
       'backends',
       'conformance',
       'preemption',
@@ -246,7 +302,6 @@ export const ROOMS: readonly Room[] = [
       'fleet',
       'fleet/assign',
       'fleet/bindings',
-      'fleet/queues',
       'estimators',
       'preparers',
       'preparers/flux/curve',
@@ -262,6 +317,8 @@ export const ROOMS: readonly Room[] = [
       'controller',
       'controller/*',
       'server',
+      'status',
+      'dashboard',
     ],
     ways: ['verb'],
   },
@@ -288,6 +345,7 @@ export const PURE: readonly string[] = [
   'gang',
   'gang/rules',
   'gang/plan',
+  'timeline',
   'admission',
   'errors',
 ];
@@ -296,7 +354,8 @@ export const PURE: readonly string[] = [
 export const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
   { name: /^node-forge$/, rooms: ['tls'] },
   { name: /^(@kubernetes\/client-node|undici)(\/|$)/, rooms: ['kube/client'] },
-  { name: /^fastify/, rooms: ['server'] },
+  { name: /^fastify/, rooms: ['server', 'dashboard'] },
+  { name: /^preact(\/|$)/, rooms: ['dashboard/page'] },
   { name: /^@grpc\//, rooms: ['estimators'] },
 ];
 

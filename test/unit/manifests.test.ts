@@ -9,6 +9,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import {
   ANNOTATION_FLEET_QUEUE,
   ANNOTATION_FLEET_TERMS,
+  ANNOTATION_HOSTS,
   ANNOTATION_HPC_POLICY,
   ANNOTATION_PREEMPTION_PLAN,
   ANNOTATION_MIRROR_POD,
@@ -105,8 +106,10 @@ const ofKind = (kind: string | RegExp): Manifest[] =>
     typeof kind === 'string' ? object.kind === kind : kind.test(object.kind),
   );
 const only = (kind: string): Any => {
-  // What is for Karmada's API server is beside that.
-  const found = ofKind(kind).filter(({ file }) => !file.startsWith('manifests/karmada/'));
+  // What is for Karmada's API server is beside that, and the dashboard, which has tests of its own.
+  const found = ofKind(kind).filter(
+    ({ file }) => !/^manifests\/(karmada|components\/dashboard)\//.test(file),
+  );
   expect({ kind, count: found.length }).toEqual({ kind, count: 1 });
   return found[0]?.object;
 };
@@ -421,6 +424,7 @@ describe('webhook configurations', () => {
     expect(text).toContain(`'${MUSTER_USER}'`);
     const terms = [
       ANNOTATION_DISRUPTION_MODE,
+      ANNOTATION_HOSTS,
       ANNOTATION_HPC_POLICY,
       ANNOTATION_PREEMPTION_PLAN,
       ANNOTATION_PREEMPTION_POLICY,
@@ -438,7 +442,9 @@ describe('policies', () => {
     [...expression.matchAll(/'([^']+)'/g)].map((found) => found[1] ?? '');
   /** Those for the cluster that Muster runs in. */
   const policies = () =>
-    ofKind(/AdmissionPolicy$/).filter(({ file }) => !file.startsWith('manifests/karmada/'));
+    ofKind(/AdmissionPolicy$/).filter(
+      ({ file }) => !/^manifests\/(karmada|components\/dashboard)\//.test(file),
+    );
   /** Names of those that name the trusted accounts, where an overlay finds them. */
   const trusting = (): string[] =>
     policies()
@@ -693,6 +699,7 @@ describe('the Deployment and what is around it', () => {
   test('a token of its own for an hour, two bindings, no wildcard, no Secret', () => {
     expect(ofKind('ServiceAccount').map(({ object }) => object.metadata.name)).toEqual([
       MUSTER_SERVICE_ACCOUNT,
+      'muster-dashboard',
       'muster-release',
     ]);
     for (const { object } of ofKind('ServiceAccount')) {
@@ -717,6 +724,7 @@ describe('the Deployment and what is around it', () => {
       ['ClusterRoleBinding', 'muster', [account]],
       ['RoleBinding', 'muster-leader-election', [account]],
       ['ClusterRoleBinding', 'muster-coscheduling', [account]],
+      ['ClusterRoleBinding', 'muster-dashboard', [{ ...account, name: 'muster-dashboard' }]],
       ['ClusterRoleBinding', 'muster-hpc', [account]],
       ['RoleBinding', 'muster-certificates', [account]],
       ['ClusterRoleBinding', 'muster-certificates', [account]],
@@ -765,6 +773,47 @@ describe('the Deployment and what is around it', () => {
       )
         expect(text).not.toMatch(/\/(status|finalizers)/);
     }
+  });
+
+  test('the dashboard is found by its own Service, and has the rights to list what its list shows', async () => {
+    const { spec, metadata } = named('Deployment', 'muster-dashboard');
+    const { labels } = spec.template.metadata;
+    expect(labels['app.kubernetes.io/name']).toBe(metadata.name);
+    for (const selector of [
+      spec.selector.matchLabels,
+      named('Service', metadata.name).spec.selector,
+      named('NetworkPolicy', metadata.name).spec.podSelector.matchLabels,
+    ])
+      expect(selector).toEqual({ 'app.kubernetes.io/name': metadata.name });
+    const own = spec.template.spec;
+    const [{ args, securityContext, ports, startupProbe, volumeMounts }] = own.containers;
+    expect(own.securityContext).toEqual(pod().securityContext);
+    expect(securityContext).toEqual(container().securityContext);
+    expect(own).toMatchObject({
+      serviceAccountName: metadata.name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+    });
+    const access = (volumes: Any): Any => volumes.find((one: Any) => one.name === 'api-access').projected;
+    expect(access(own.volumes).sources).toEqual(access(pod().volumes).sources);
+    const mounts = Object.fromEntries(volumeMounts.map((one: Any) => [one.name, one.mountPath]));
+    expect(args).toEqual([
+      'dashboard',
+      '--in-cluster',
+      `--config=${mounts.config}/config.yaml`,
+      `--cert-dir=${mounts.certs}`,
+      '--host=localhost:8443',
+    ]);
+    const { dashboardCommand } = await import('../../src/cli/dashboard/dashboard.ts');
+    const help = dashboardCommand({} as Any).helpInformation();
+    for (const argument of args.slice(1)) expect(help).toContain(argument.split('=')[0]);
+    // It reads a request's Host before anything else, which a kubelet's probe does not have.
+    expect(startupProbe.tcpSocket).toEqual({ port: 'dashboard' });
+    expect(ports).toEqual([{ name: 'dashboard', containerPort: 8443 }]);
+    expect(named('ClusterRole', metadata.name).rules).toEqual([
+      { apiGroups: [''], resources: ['pods', 'namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['scheduler.grove.io'], resources: ['podgangs'], verbs: ['list', 'watch'] },
+    ]);
   });
 
   test('the account may do what the loop does, and nothing else', () => {

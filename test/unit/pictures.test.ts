@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { figuresOf, readFigures, speedLine } from '../../pictures/figures.ts';
 import { PICTURES, PICTURES_FOLDER } from '../../pictures/pictures.ts';
+import { screenshotLines, SCREENSHOTS } from '../../pictures/screenshots.ts';
 import { ceilingOf, quantityText } from '../../pictures/quantity.ts';
 
 describe('docs/pictures', () => {
@@ -13,7 +14,24 @@ describe('docs/pictures', () => {
   });
 
   test('there are no others', () => {
-    expect(readdirSync(PICTURES_FOLDER).sort()).toEqual(Object.keys(PICTURES).sort());
+    const all = [...Object.keys(PICTURES), ...Object.keys(SCREENSHOTS)];
+    expect(readdirSync(PICTURES_FOLDER).sort()).toEqual(all.sort());
+  });
+
+  test.each(Object.keys(SCREENSHOTS))('%s is a PNG below 150 KB', (name) => {
+    const picture = readFileSync(join(PICTURES_FOLDER, name));
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+    expect(picture.length).toBeLessThan(150_000);
+  });
+
+  test('those of the page are shown where the reference describes it', () => {
+    const file = join(PICTURES_FOLDER, '../reference/cli.md');
+    const page = readFileSync(file, 'utf8');
+    const marks = /(<!-- pictures: [^>]* -->\n)[^]*?(<!-- \/pictures -->)/;
+    const wanted = page.replace(marks, (_all, begin, end) => `${begin}${screenshotLines()}${end}`);
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, wanted);
+    expect(page).toBe(wanted);
+    expect(page).toContain(screenshotLines());
   });
 
   test.each(Object.entries(PICTURES))(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** Their tests need a tool, another release or test:long: what they hear, others hear as well. */
 const DEAF =
-  /test\/(component\/(hpc\/scripts|release\/whole)|cluster\/(upgrade|soak|uninstall|skew|takeover))\.test\.ts$/;
+  /test\/(component\/(hpc\/scripts|release\/whole|dashboard\/browser)|cluster\/(upgrade|soak|uninstall|skew|takeover))\.test\.ts$/;
 
 /**
  * Jest reporter: after a run of all tests, fails it where the program has a log message, a metric or an Event that

@@ -56,7 +56,9 @@ async function measure(flood: Flood, timing: HostileTiming, { scratch }: Hostile
   };
   try {
     await observer.start(stage.client);
-    const muster = await stage.startMuster([...nodeFlagsOfImage(), `--max-old-space-size=${HEAP}`]);
+    const muster = await stage.startMuster({
+      nodeFlags: [...nodeFlagsOfImage(), `--max-old-space-size=${HEAP}`],
+    });
     try {
       await turn(); // warms it up
       for (let round = 0; round < rounds; round += 1) {

@@ -2,6 +2,7 @@ import { LABEL_POD_CLIQUE, LABEL_POD_GANG, LABEL_SCHEDULER_NAME } from '../../..
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { benchPod } from '../../loop/objects.ts';
+import { inParallel } from '../../measure/in-parallel.ts';
 
 /** What a tenant does in his own namespace: something first, then the same again and again. */
 export interface Flood {
@@ -28,9 +29,21 @@ const gang = (
   index: number,
   podReferences: readonly object[] = [],
   annotations: Record<string, string> = {},
+  minReplicas = 2,
 ): KubeObject => ({
   metadata: { namespace, name: nameOf(index), labels, annotations },
-  spec: { podgroups: [{ name: 'worker', minReplicas: 2, podReferences }] },
+  spec: { podgroups: [{ name: 'worker', minReplicas, podReferences }] },
+});
+
+const ofManyGroups = (namespace: string, index: number): KubeObject => ({
+  metadata: { namespace, name: nameOf(index), labels },
+  spec: {
+    podgroups: Array.from({ length: 1_500 }, (_, group) => ({
+      name: `group-${group}`,
+      minReplicas: 1,
+      podReferences: [],
+    })),
+  },
 });
 
 const pod = (namespace: string, name: string, index: number, group: string): KubeObject => {
@@ -101,5 +114,30 @@ export const FLOODS: readonly Flood[] = [
     again: async (client, namespace, turn) => {
       await client.create(PODS, pod(namespace, `event-${turn}`, turn % 20, 'unknown'), LITTLE);
     },
+  },
+  {
+    id: 'flood-groups',
+    title: '60 PodGangs of 1,500 groups each, one of them touched in a second',
+    objects: 60,
+    perSecond: 1,
+    make: (client, namespace, index) => client.create(POD_GANGS, ofManyGroups(namespace, index), LITTLE),
+    again: (client, namespace, turn) => touch(client, namespace, turn % 60, turn),
+  },
+  {
+    id: 'flood-complete',
+    title: '150 gangs of 4 Pods that are complete at once',
+    objects: 150,
+    perSecond: 0.1,
+    make: async (client, namespace, index) => {
+      await client.create(POD_GANGS, gang(namespace, index, [], {}, 4), LITTLE);
+      for (const name of ['a', 'b', 'c'])
+        await client.create(PODS, pod(namespace, `${nameOf(index)}-${name}`, index, 'worker'), LITTLE);
+    },
+    again: (client, namespace) =>
+      inParallel(
+        Array.from({ length: 150 }, (_, index) => index),
+        4,
+        (index) => client.create(PODS, pod(namespace, `${nameOf(index)}-d`, index, 'worker'), LITTLE),
+      ),
   },
 ];

@@ -2,7 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { messageOf, MusterError } from '../../errors.ts';
 import type { CheckReport, Meant, TrialNews, TrialInput, Tried } from './trial.ts';
 
-/** How long (ms) a thread may send nothing. Honest checks take a few ms each; an endless loop sends nothing for ever. */
+/**
+ * How long (ms) a thread that has begun may send nothing. Honest checks take a few ms each; an endless loop sends nothing for
+ * ever.
+ */
 const SILENCE_MS = 10_000;
 
 /** How a thread ended that did not send `done`. */
@@ -58,7 +61,6 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
         SILENCE_MS,
       );
     };
-    listen();
     thread.on('message', (said: TrialNews) => {
       listen();
       if (said.what === 'loaded') tried = { kind: said.kind, name: said.name };

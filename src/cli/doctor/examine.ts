@@ -1,15 +1,14 @@
 import { ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
-import { within } from '../../kube/loop/deadline.ts';
 import { SCHEDULER_BACKENDS } from '../../controller/scheduler-objects/publish.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
-import { systemClock } from '../../kube/client/clock.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
-import { readView } from '../status/read-status.ts';
+import { askBackends } from '../../status/ask-backends.ts';
+import { readView } from '../../status/read-status.ts';
 import { checkBackends, type Looked } from './check-backends.ts';
 import { checkCertificate } from './check-certificate.ts';
 import { checkInstalled } from './installed/check-installed.ts';
@@ -52,9 +51,6 @@ const NOT_SHIPPED = saying('program', 'manifests').notChecked(
   'this program came without its manifests: nothing is compared with them',
   'run the doctor of the image, the package or a checkout',
 );
-
-/** How long (ms) `init` of a backend may take, as in the loop. */
-const INIT_MS = 10_000;
 
 const cluster = (group: string, kind: string, plural: string): Resource => ({
   group,
@@ -119,7 +115,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   const webhooks = registeredWebhooks(configurations);
   const kept = await readKept(client, valueOf(deployment), configuration.server.certificates, namespace);
   const certificateIn = kept?.secretName ?? mountedSecret(valueOf(deployment));
-  const [version, certificate, podGang, backend, rights, trials, view, blind] = await Promise.all([
+  const [version, certificate, podGang, backend, rights, trials, view, refusals] = await Promise.all([
     client.read<JsonObject>('/version'),
     readServedCertificate(client, webhooks, { namespace, name: certificateIn, kept: kept !== undefined }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
@@ -136,7 +132,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     ),
     dryRuns(client, given.tryIn),
     attempt(() => readView(client, undefined, controllers.podGang, gangKinds)),
-    askBackends(registry, client, namespace),
+    askBackends(registry, (signal) => clusterProbe(client, namespace, { signal })),
   ]);
   const kubernetes = ownString(version, 'gitVersion') ?? '';
   const ownLease = leaderElection.enabled
@@ -188,7 +184,8 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
           traces,
           room: roomFor(name, registry, preemption),
           lease: traces?.lease && (await lease(traces.lease.namespace, traces.lease.name)),
-          blind: blind.has(name),
+          // A right that the user of the doctor lacks says nothing about Muster.
+          blind: isForbidden(refusals.get(name)),
         })),
       ),
       published: await list(SCHEDULER_BACKENDS),
@@ -217,34 +214,4 @@ function roomFor(
   if (profiles.length > 0 && !profiles.includes(name)) return 'not-asked';
   const own = registry.resolve(name)?.backend.preemptsGangs?.();
   return own === false ? 'muster' : own === true ? 'scheduler' : 'unknown';
-}
-
-/**
- * Runs `init` of each backend, as the loop does at start.
- * @returns backends whose `init` failed for a right that the user of the doctor lacks
- */
-async function askBackends(
-  registry: BackendRegistry,
-  client: KubeClient,
-  namespace: string,
-): Promise<ReadonlySet<string>> {
-  const { signal } = new AbortController();
-  const blind = new Set<string>();
-  await Promise.all(
-    registry.enabled.map((name) =>
-      registry.init(name, (init) =>
-        within(
-          `backend ${name}`,
-          INIT_MS,
-          signal,
-          (limit) => init({ cluster: clusterProbe(client, namespace, { signal: limit }), signal: limit }),
-          systemClock,
-        ).catch((error: unknown) => {
-          if (isForbidden(error)) blind.add(name);
-          throw error;
-        }),
-      ),
-    ),
-  );
-  return blind;
 }

@@ -1,8 +1,9 @@
 import type { Fault } from '../../api/fault.ts';
-import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { own, ownString, type Json } from '../../json/json.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_KIND,
+  LABEL_POD_CLIQUE,
   LABEL_POD_GANG,
   POD_GANG_API_VERSION,
   POD_GANG_KIND,
@@ -19,7 +20,13 @@ import {
 import type { PreparerFactory, StoredPolicy } from '../../preparers/preparer-factory.ts';
 import { managersOf, verdictOnGang, verdictOnPolicy } from '../../preparers/registry.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
-import type { SourceObject } from '../input/documents.ts';
+import { ReceivedPod } from '../../admission/pod-reader.ts';
+import { amountsText } from '../../k8s/container-amounts.ts';
+import { messageOf } from '../../errors.ts';
+import { runnerOf } from '../../preparers/flux/check-pod.ts';
+import type { FluxSettings } from '../../preparers/flux/settings.ts';
+import { asksOf } from '../../preparers/hosts/asks.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 
 /** A gang of the input that names an HPCPolicy, with the objects of the input that concern it. */
@@ -29,6 +36,8 @@ export interface InputHpcGang {
   readonly policy: HpcPolicy | undefined;
   /** `spec.subdomain` of its Pods, where they set one. */
   readonly subdomain: string | undefined;
+  /** Cores and GPUs that its Pods ask for, by group. */
+  readonly asks: ReadonlyMap<string, string>;
   readonly missing: Finding | undefined;
   /** Faults of the gang alone and of the policy alone. */
   readonly alone: readonly Finding[];
@@ -48,8 +57,8 @@ interface Sourced<T> {
 export class HpcGangs {
   readonly #gangs: Sourced<PodGang>[] = [];
   readonly #policies: Sourced<HpcPolicy>[] = [];
-  /** `spec.subdomain` of the Pods, by namespace and name of the gang. */
-  readonly #subdomains = new Map<string, string>();
+  /** The Pods, by namespace and name of the gang. */
+  readonly #pods = new Map<string, ReceivedPod[]>();
   readonly #namespace: string;
   readonly #others: readonly PreparerFactory[];
 
@@ -79,14 +88,12 @@ export class HpcGangs {
       return true;
     }
     const pods = kind === 'v1 Pod' ? [object] : podTemplatesOf(object).map(({ template }) => template);
-    for (const pod of pods) this.#addPod(pod, namespace);
+    for (const one of pods) {
+      const pod = new ReceivedPod(one, namespace);
+      const gang = pod.label(LABEL_POD_GANG);
+      if (gang !== undefined) this.#pods.getOrInsertComputed(`${namespace}/${gang}`, () => []).push(pod);
+    }
     return false;
-  }
-
-  #addPod(pod: JsonObject, namespace: string): void {
-    const gang = ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), LABEL_POD_GANG);
-    const subdomain = ownString(own(pod, 'spec'), 'subdomain') ?? '';
-    if (gang !== undefined && subdomain !== '') this.#subdomains.set(`${namespace}/${gang}`, subdomain);
   }
 
   /** PodGangs by namespace and name; of two with the same name the later one counts, as `kubectl apply` would leave it. */
@@ -116,7 +123,8 @@ export class HpcGangs {
     const named = this.#policies.filter(({ value }) => value.name === name);
     // Of two policies with the same name the later one counts, as `kubectl apply` would leave it.
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);
-    const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
+    const pods = this.#pods.get(`${gang.namespace}/${gang.name}`) ?? [];
+    const subdomain = pods.map((pod) => pod.at(['spec', 'subdomain'])).findLast(isSubdomain);
     const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
     const judged = found && verdictOnGang(gang, found.value, subdomain, this.#others);
     const stopped = [...faults, ...checkGangName(gang), ...checkMinimums(gang)];
@@ -129,11 +137,34 @@ export class HpcGangs {
       // Faults of the policy alone are in `alone`.
       .filter(({ message }) => !(found?.faults ?? []).some((one) => one.message === message))
       .map((one) => findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one));
-    const warnings = (judged?.warnings ?? []).map((message): Finding => ({
-      ...findingOf(source, { field: '', message, rule: 'AdmissionWarning' }),
+    const told = (judged?.warnings ?? []).map((message) => ({ field: '', message }));
+    const { asks, differ } = asksUnder(found?.value.flux, pods);
+    if (differ !== undefined) told.push({ field: 'spec.podgroups', message: differ });
+    const warnings = told.map((one): Finding => ({
+      ...findingOf(source, { ...one, rule: 'AdmissionWarning' }),
       severity: 'warning',
     }));
     const missing = found === undefined ? findingOf(source, policyMissing(name, elsewhere)) : undefined;
-    return { gang, policy: found?.value, subdomain, missing, alone, together, warnings };
+    return { gang, policy: found?.value, subdomain, asks, missing, alone, together, warnings };
+  }
+}
+
+const isSubdomain = (value: Json | undefined): value is string => typeof value === 'string' && value !== '';
+
+function asksUnder(
+  flux: FluxSettings | undefined,
+  pods: readonly ReceivedPod[],
+): { readonly asks: ReadonlyMap<string, string>; readonly differ?: string } {
+  // Nobody else is told of them.
+  if (flux === undefined) return { asks: new Map() };
+  const given = pods.map((pod) => {
+    const runner = runnerOf(pod, flux);
+    const asks = 'rule' in runner ? undefined : amountsText(runner.container);
+    return { group: pod.label(LABEL_POD_CLIQUE) ?? '', asks };
+  });
+  try {
+    return { asks: asksOf(given) };
+  } catch (thrown) {
+    return { asks: new Map(), differ: messageOf(thrown) };
   }
 }

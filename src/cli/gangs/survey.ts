@@ -9,7 +9,7 @@ import {
 import { keyed } from '../../text/printable.ts';
 import { claimsGang, membershipOf } from '../../gang/membership.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import type { Finding } from '../output/findings.ts';
 import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';

@@ -5,7 +5,7 @@ import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificat
 import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { objectsBesidePods } from '../../preparers/registry.ts';
 import { verbConfiguration } from '../input/configured.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
@@ -15,6 +15,7 @@ import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
 import { HpcGangs, type InputHpcGang } from '../gangs/hpc-gangs.ts';
 import { policyFrom, withGiven } from '../input/policy.ts';
+import type { ReviewResult } from '../review/render-review.ts';
 import { reviewObject } from '../review/review-object.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,11 +33,12 @@ interface HpcFlags {
 const EXAMPLES = `
 Example:
   $ muster hpc render -f gang.yaml -f policy.yaml -o yaml
+  $ muster hpc render -f docs/examples/hpc-job.yaml
   $ muster hpc render -f manifests/ --out /tmp/flux && bash -n /tmp/flux/entrypoint.sh
 
-Prints what Muster makes for every PodGang of the input that names an HPCPolicy of the input: ConfigMap,
-Secret and Service for Flux, the Service for PyTorch, no Service where the Pods have a subdomain of their
-own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with
+Prints what Muster makes for every PodGang of the input that names an HPCPolicy of the input, and for
+that of every workload whose Pod template does: ConfigMap, Secret and Service for Flux, the Service for
+PyTorch, no Service where the Pods have a subdomain of their own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with
 1 where a gang or a Pod of the input cannot run so; how the Pods are prepared, "muster review" shows.`;
 
 /** `muster hpc render`: prints what Muster makes for a gang with an HPCPolicy, without a cluster. */
@@ -44,7 +46,7 @@ export const hpcCommand = (io: CliIo): Command =>
   new Command('hpc')
     .description('show what is made for a gang with an HPCPolicy: scripts, settings, key, Service')
     .addArgument(new Argument('<what>', 'what to do').choices(['render']))
-    .addOption(filenameOption('PodGangs and HPCPolicies'))
+    .addOption(filenameOption('PodGangs, workloads and HPCPolicies'))
     .addOption(namespaceOption())
     .option('--config <file>', 'OperatorConfiguration whose hpc.preparations HPCPolicies may name')
     .option('--out <dir>', 'write each key of the ConfigMap to a file in here instead; made if missing')
@@ -64,8 +66,9 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
     sources.push(source);
   }
   if (unread.length > 0) throw unreadable(unread);
+  const reviewed = await reviewsOf(sources, namespace, others);
+  addMade(gangs, reviewed);
   const all = gangs.all();
-  if (all.length === 0) throw noGang();
   const palette = paletteFor(color, io);
   const findings = all.flatMap(({ missing, alone, together }) => [
     ...(missing === undefined ? [] : [missing]),
@@ -73,7 +76,9 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
     ...together,
   ]);
   // A fault of a gang would be reported again for each of its Pods.
-  if (findings.length === 0) findings.push(...(await podFindings(sources, namespace, others)));
+  if (findings.length === 0) findings.push(...podFindings(reviewed));
+  // A workload whose Pods are refused has no gang.
+  if (all.length === 0 && findings.length === 0) throw noGang();
   for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
   if (findings.length > 0) throw new ExitStatus(1);
   const made = all.map((one) => rendered(one, others));
@@ -86,40 +91,55 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
 
 /** Objects for a gang; none without a valid policy, which is reported elsewhere. */
 const rendered = (
-  { gang, policy, subdomain }: InputHpcGang,
+  { gang, policy, subdomain, asks }: InputHpcGang,
   others: readonly PreparerFactory[],
 ): JsonObject[] =>
   policy === undefined
     ? []
-    : objectsBesidePods(gang, policy, { certificate: makeCurveCertificate, subdomain }, others);
+    : objectsBesidePods(gang, policy, { certificate: makeCurveCertificate, subdomain, asks }, others);
 
 const noGang = (): MusterError =>
   new MusterError(
     'HPC_NOTHING',
-    'no PodGang of the input names an HPCPolicy',
-    'annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f',
+    'no PodGang and no workload of the input names an HPCPolicy',
+    'annotate the PodGang, or a Pod template that has the label muster.dev/gang, with muster.dev/hpc-policy: NAME, and give it with -f',
   );
 
-/**
- * Reports the faults by which admission would refuse the input's Pods because of their HPCPolicy. Other faults are left to
- * `muster review`, which knows the configuration.
- */
-async function podFindings(
+/** What admission says of each object of the input, which it sees with the HPCPolicies and PodGangs of the input. */
+async function reviewsOf(
   sources: readonly SourceObject[],
   namespace: string,
   preparations: readonly PreparerFactory[],
-): Promise<Finding[]> {
+): Promise<ReviewResult[]> {
   const { configuration, factories } = verbConfiguration({ file: undefined });
-  const defaults = policyFrom(configuration, { factories: await factories(), preparations });
+  const defaults = policyFrom(configuration, {
+    factories: await factories(),
+    preparations,
+  });
   const policy = withGiven(defaults, sources, namespace);
-  return sources.flatMap((source) =>
-    reviewObject(source, { policy, namespace, username: 'muster-hpc' }).flatMap(({ causes, root }) =>
-      causes
-        .filter(({ rule }) => /^(Hpc|Torch)/.test(rule))
-        .map((cause) => findingOf(source, { ...cause, field: within(root, cause.field) })),
-    ),
-  );
+  return sources.flatMap((source) => reviewObject(source, { policy, namespace, username: 'muster-hpc' }));
 }
+
+/** Adds the PodGangs that Muster makes for the workloads of the input, with their Pods; a PodGang of the input goes before. */
+function addMade(gangs: HpcGangs, reviewed: readonly ReviewResult[]): void {
+  const written = new Set(gangs.gangs.keys());
+  const made = reviewed.filter((one) => one.made !== undefined && !written.has(one.gang ?? ''));
+  const names = new Set(made.map(({ gang }) => gang));
+  for (const { source, stored, gang } of reviewed) {
+    if (stored !== undefined && names.has(gang)) gangs.add({ ...source, object: stored });
+  }
+}
+
+/**
+ * The faults by which admission would refuse the input's Pods because of their HPCPolicy. Other faults are left to
+ * `muster review`, which knows the configuration.
+ */
+const podFindings = (reviewed: readonly ReviewResult[]): Finding[] =>
+  reviewed.flatMap(({ source, causes, root }) =>
+    causes
+      .filter(({ rule }) => /^(Hpc|Torch)/.test(rule))
+      .map((cause) => findingOf(source, { ...cause, field: within(root, cause.field) })),
+  );
 
 const within = (root: string, field: string): string => (root === '' ? field : `${root}.${field}`);
 
@@ -137,7 +157,7 @@ export async function writeFiles(
     throw new MusterError(
       'USAGE',
       `--out takes the files of one gang, and the input has ${made.length}`,
-      'give the PodGangs one at a time',
+      'give the PodGangs and workloads one at a time',
     );
   }
   const data = ownObject(

@@ -1,35 +1,26 @@
-import { LineCounter, parseAllDocuments, type Document } from 'yaml';
-import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { yamlTrouble } from '../../text/printable.ts';
-import { nodeAt, offsetOf, stepsOf, READ_AS_KUBERNETES } from './yaml-dialect.ts';
+import {
+  linesIn,
+  sourceOf,
+  treesOf,
+  wholeOf,
+  type TextPart,
+  type SourceObject,
+  type TextPosition,
+  type TextRange,
+  type Tree,
+} from './source-object.ts';
+import { offsetOf, stepsOf } from './yaml-dialect.ts';
 import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
 import { itemsOf, needed } from './list-items.ts';
+import { plainYamlIn, type PlainDocument } from './plain-yaml.ts';
 
 /** The text of one input, with its name in messages. */
 export interface InputText {
   readonly name: string;
   readonly text: string;
-}
-
-/** 1-based, as editors count. */
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** One object of an input, with the positions of its fields. */
-export interface SourceObject {
-  readonly file: string;
-  readonly object: JsonObject;
-  /** Position of `field` (`spec.podgroups[0].name`), or of the nearest existing parent; for '' of the object. */
-  locate(field: string): TextPosition;
-  /** Text of the scalar at `field` in the file: `yes` where the value is `true`. */
-  written(field: string): string | undefined;
-  /** Position of the first line of a literal text (`|`) at `field`; undefined for a value in another style. */
-  literal(field: string): TextPosition | undefined;
-  /** Text of the document with its lines at their numbers in the file; undefined for an item of a list. */
-  readonly text: string | undefined;
 }
 
 /** Signs that the value may hold one object twice, or a number that JSON lacks. */
@@ -42,27 +33,21 @@ const MAX_ALIASES = 100;
  * Yields the objects of one input: of every document, and of the items of lists. Empty documents are left out. Only one
  * document at a time is kept as a tree, so an input may be large.
  * @param bad called for each unreadable document; later documents are read nevertheless
+ * @param wants whether to read a document with this text
  */
 export function* readObjects(
   { name, text }: InputText,
   bad: (fault: InputFault) => void,
+  wants: (text: string) => boolean = () => true,
 ): Generator<SourceObject> {
-  for (const part of partsOf(text)) yield* objectsIn(name, part, bad);
-}
-
-/** A part of a file, and the number of lines before it. */
-interface Part {
-  readonly text: string;
-  readonly before: number;
-  /** Position in the file for an offset in the part; absent where it follows from the lines. */
-  readonly at?: (offset: number) => TextPosition;
+  for (const part of partsOf(text)) if (wants(part.text)) yield* objectsIn(name, part, bad);
 }
 
 /**
  * Splits a file at its documents. A line that begins with `---` starts a document even within a quoted or literal text (YAML
- * 1.2, 9.1.2). A file with directives or `...` is left to the YAML library as a whole.
+ * 1.2, 9.1.2). A file with directives or `...` is left to `yaml` as a whole.
  */
-function* partsOf(text: string): Generator<Part> {
+function* partsOf(text: string): Generator<TextPart> {
   let start = 0;
   let before = 0;
   if (!/^(?:%|\.\.\.)/m.test(text)) {
@@ -77,37 +62,7 @@ function* partsOf(text: string): Generator<Part> {
   yield { text: text.slice(start), before };
 }
 
-function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
-}
-
-/** A parsed document, and the positions of its offsets. */
-interface Tree {
-  readonly document: Document.Parsed;
-  readonly at: (offset: number) => TextPosition;
-}
-
-/** The part that was used last, with its trees: trees are many times as large as their text. */
-let latest: { readonly part: Part; readonly trees: readonly Tree[] } | undefined;
-
-function treesOf(part: Part): readonly Tree[] {
-  if (latest?.part === part) return latest.trees;
-  const lines = new LineCounter();
-  const byLines = (offset: number): TextPosition => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1) + part.before, column: Math.max(col, 1) };
-  };
-  const documents = [
-    ...parseAllDocuments(part.text, { ...READ_AS_KUBERNETES, lineCounter: lines }),
-  ] as Document.Parsed[];
-  const trees = documents.map((document) => ({ document, at: part.at ?? byLines }));
-  latest = { part, trees };
-  return trees;
-}
-
-function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void): Generator<SourceObject> {
+function* objectsIn(file: string, part: TextPart, bad: (fault: InputFault) => void): Generator<SourceObject> {
   const json = jsonDocumentIn(part.text);
   if (json !== undefined) {
     yield* objectsInJson(file, part, json, bad);
@@ -115,6 +70,11 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
   }
   const tell = (position: TextPosition, message: string): void =>
     bad({ file, ...position, message, fix: fixFor(part.text) });
+  const plain = plainYamlIn(part.text);
+  if (plain !== undefined) {
+    yield* objectsInPlain(file, part, plain, tell);
+    return;
+  }
   let trees: readonly Tree[];
   try {
     trees = treesOf(part);
@@ -141,19 +101,38 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
       tell(at(start), needed(value));
       continue;
     }
-    const range = [document.range[0], document.range[2]] as const;
     const strange = (path: string, item: Json): void =>
       tell(at(offsetOf(document, stepsOf(path))), needed(item, path));
     for (const { object, path } of itemsOf(value, strange)) {
       const origin = path === '' ? at(start) : undefined;
-      yield sourceOf({ file, part, index, range, origin, object, path });
+      yield sourceOf({ file, part, index, range: wholeOf, origin, object, path });
     }
+  }
+}
+
+function* objectsInPlain(
+  file: string,
+  part: TextPart,
+  { object: root, start }: PlainDocument,
+  tell: (position: TextPosition, message: string) => void,
+): Generator<SourceObject> {
+  const position = (): TextPosition => ({
+    line: part.before + 1 + linesIn(part.text.slice(0, start)),
+    column: start - part.text.lastIndexOf('\n', start),
+  });
+  const strange = (path: string, item: Json): void => {
+    const [tree] = treesOf(part);
+    tell(tree ? tree.at(offsetOf(tree.document, stepsOf(path))) : position(), needed(item, path));
+  };
+  for (const { object, path } of itemsOf(root, strange)) {
+    const origin = path === '' ? position() : undefined;
+    yield sourceOf({ file, part, index: 0, range: wholeOf, origin, object, path });
   }
 }
 
 function* objectsInJson(
   file: string,
-  part: Part,
+  part: TextPart,
   json: JsonDocument,
   bad: (fault: InputFault) => void,
 ): Generator<SourceObject> {
@@ -166,76 +145,26 @@ function* objectsInJson(
     const place = tree?.at(offsetOf(tree.document, stepsOf(path))) ?? position(json.start);
     bad({ file, ...place, message: needed(found, path), fix: fixFor(part.text) });
   };
-  for (const { object, path } of itemsOf(json.object, strange)) {
-    const item = json.items?.get(path);
-    if (item === undefined) {
-      const range = [0, part.text.length] as const;
+  if (json.spans === undefined) {
+    const range = (): TextRange => [0, part.text.length];
+    for (const { object, path } of itemsOf(json.object, strange)) {
       const origin = path === '' ? position(json.start) : undefined;
       yield sourceOf({ file, part, index: 0, range, origin, object, path });
-      continue;
     }
-    // The item is parsed alone, since the tree of the whole document is much larger.
-    const { start, end } = item;
-    const own = {
-      text: part.text.slice(start, end),
-      before: 0,
-      at: (offset: number) => position(start + offset),
-    };
-    yield sourceOf({
-      file,
-      part: own,
-      index: 0,
-      range: undefined,
-      origin: position(start),
-      object,
-      path: '',
-    });
+    return;
   }
-}
-
-function sourceOf(given: {
-  readonly file: string;
-  readonly object: JsonObject;
-  readonly path: string;
-  readonly part: Part;
-  /** Index of the document in its part. */
-  readonly index: number;
-  /** Range of a document in its part; undefined for an item that is a part of its own. */
-  readonly range: readonly [number, number] | undefined;
-  /** Position of the object, where it is known without a tree. */
-  readonly origin: TextPosition | undefined;
-}): SourceObject {
-  // The source keeps no tree: it may live long, and its positions are seldom needed.
-  const { file, object, path, part, index, range, origin } = given;
-  const tree = (): Tree => {
-    const found = treesOf(part)[index];
-    if (found === undefined) throw new RangeError(`${file} has no document ${index} there`);
-    return found;
-  };
-  const under = (field: string): string => (path === '' || field === '' ? path || field : `${path}.${field}`);
-  return {
-    file,
-    object,
-    locate: (field) => {
-      if (origin !== undefined && field === '') return origin;
-      const { document, at } = tree();
-      return at(offsetOf(document, stepsOf(under(field))));
-    },
-    written: (field) => nodeAt(tree().document, stepsOf(under(field)))?.source,
-    literal: (field) => {
-      const { document, at } = tree();
-      const node = nodeAt(document, stepsOf(under(field)));
-      if (node?.type !== 'BLOCK_LITERAL') return undefined;
-      const start = part.text.indexOf('\n', node.range?.[0] ?? 0) + 1;
-      const indent = /^ */.exec(part.text.slice(start, start + 100))?.[0].length ?? 0;
-      return at(start + indent);
-    },
-    get text() {
-      if (path !== '' || range === undefined) return undefined;
-      const [first, end] = range;
-      return '\n'.repeat(part.before + linesIn(part.text.slice(0, first))) + part.text.slice(first, end);
-    },
-  };
+  for (const [index, { start, end }] of json.spans.entries()) {
+    // The item is parsed alone, since the list and its tree are much larger.
+    const text = part.text.slice(start, end);
+    const own = { text, before: 0, at: (offset: number) => position(start + offset) };
+    const list = { ...json.object, items: [JSON.parse(text) as Json] };
+    const within = (path: string): string => path.replace(/^items\[0\]\.?/, '');
+    const odd = (path: string, found: Json): void => strange(`items[${index}].${within(path)}`, found);
+    for (const { object, path } of itemsOf(list, odd)) {
+      const origin = within(path) === '' ? position(start) : undefined;
+      yield sourceOf({ file, part: own, index: 0, range: undefined, origin, object, path: within(path) });
+    }
+  }
 }
 
 export const RENDER_FIRST =

@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import type { CliIo } from '../output/io.ts';
-import { readObjects, type InputText, type SourceObject } from './documents.ts';
+import { readObjects, type InputText } from './documents.ts';
+import type { SourceObject } from './source-object.ts';
 import type { InputFault } from './input-fault.ts';
 
 type Tell = (fault: InputFault) => void;
@@ -18,24 +19,53 @@ export async function* readAll(
   io: Pick<CliIo, 'readStdin'>,
   bad: Tell,
 ): AsyncGenerator<SourceObject> {
-  const names: string[] = [];
-  let sound = true;
-  let found = false;
-  const tell: Tell = (fault) => {
-    sound = false;
-    bad(fault);
+  yield* (await inputTexts(paths, io)).objects(bad);
+}
+
+/** The texts of everything that -f names, read once, so that their objects can be gone through more than once. */
+export interface InputTexts {
+  /** The objects, parsed one document at a time. @param bad called for what cannot be read, in the order of the input */
+  objects(bad: Tell): Generator<SourceObject>;
+  /** The objects of the documents in whose text one of the words stands, whatever is wrong with the others. */
+  naming(words: readonly string[]): Generator<SourceObject>;
+}
+
+export async function inputTexts(
+  paths: readonly string[],
+  io: Pick<CliIo, 'readStdin'>,
+): Promise<InputTexts> {
+  const read: (InputText | InputFault)[] = [];
+  for await (const input of readInputs(paths, io, (fault) => read.push(fault))) read.push(input);
+  const inputs = read.filter((one) => 'text' in one);
+  return {
+    *objects(bad) {
+      let sound = true;
+      let found = false;
+      const tell: Tell = (fault) => {
+        sound = false;
+        bad(fault);
+      };
+      for (const one of read) {
+        if (!('text' in one)) tell(one);
+        else
+          for (const object of readObjects(one, tell)) {
+            found = true;
+            yield object;
+          }
+      }
+      if (found || !sound) return;
+      const message = 'there is no object in it';
+      const fix = 'give manifests with at least one object after -f';
+      const file = inputs.map(({ name }) => name).join(', ');
+      bad({ file, line: 0, column: 0, message, fix });
+    },
+    *naming(words) {
+      // An escape may spell a word in another way.
+      const wanted = [...words, '\\'];
+      const holds = (text: string): boolean => wanted.some((word) => text.includes(word));
+      for (const input of inputs) yield* readObjects(input, () => undefined, holds);
+    },
   };
-  for await (const input of readInputs(paths, io, tell)) {
-    names.push(input.name);
-    for (const object of readObjects(input, tell)) {
-      found = true;
-      yield object;
-    }
-  }
-  if (found || !sound) return;
-  const message = 'there is no object in it';
-  const fix = 'give manifests with at least one object after -f';
-  bad({ file: names.join(', '), line: 0, column: 0, message, fix });
 }
 
 /** Texts of files, of folders (every manifest below them, sorted by name) and of `-`, standard input. */

@@ -1,19 +1,20 @@
-import { isObject, ownList, type JsonObject } from '../../json/json.ts';
+import { isObject, own, type JsonObject } from '../../json/json.ts';
 
 /** A text that is one JSON object. */
 export interface JsonDocument {
+  /** For a list whose items are given as {@link spans}, the list without them. */
   readonly object: JsonObject;
   /** Offset of the object. */
   readonly start: number;
-  /** Positions of the objects in its `items`, by `items[0]`. Absent where an item is no object. */
-  readonly items: ReadonlyMap<string, Span> | undefined;
+  /** Positions of the items of a list. Absent for another object, and where an item is no object. */
+  readonly spans: readonly Span[] | undefined;
   /** Line and column of an offset, 1-based. */
   positionOf(offset: number): { readonly line: number; readonly column: number };
 }
 
 interface Span {
   readonly start: number;
-  end: number;
+  readonly end: number;
 }
 
 /** Maximal nesting, deeper than any Kubernetes object: other code recurses over the document. */
@@ -26,19 +27,49 @@ const MAX_DEPTH = 200;
  */
 export function jsonDocumentIn(text: string): JsonDocument | undefined {
   if (!/^[ \t\r\n]*\{/.test(text)) return undefined;
-  let object: unknown;
+  const seen = scanned(text);
+  if (seen === undefined) return undefined;
+  const start = text.indexOf('{');
+  const positionOf = (offset: number) => positionAmong(seen.lineEnds, offset);
+  const listed = listIn(text, seen);
+  if (listed !== undefined) return { object: listed, start, spans: seen.items, positionOf };
+  const object = parsed(text);
+  return seen.keys === object?.keys
+    ? { object: object.value, start, spans: undefined, positionOf }
+    : undefined;
+}
+
+/**
+ * The list without its items, each of which was parsed once to see that it is JSON, and dropped: a large list is many times as
+ * large in memory as its text. Undefined for what is no such list.
+ */
+function listIn(text: string, { items, keys }: Scan): JsonObject | undefined {
+  const [first] = items;
+  if (first === undefined) return undefined;
+  let [end, sum] = [first.start, 0];
+  for (const [index, span] of items.entries()) {
+    if (index > 0 && !/^\s*,\s*$/.test(text.slice(end, span.start))) return undefined;
+    const item = parsed(text.slice(span.start, span.end));
+    if (item === undefined) return undefined;
+    sum += item.keys;
+    end = span.end;
+  }
+  const list = parsed(`${text.slice(0, first.start)}${text.slice(end)}`);
+  if (list === undefined || sum + list.keys !== keys) return undefined;
+  const kind = own(list.value, 'kind');
+  const rest = own(list.value, 'items');
+  const isList =
+    typeof kind === 'string' && kind.endsWith('List') && Array.isArray(rest) && rest.length === 0;
+  return isList ? list.value : undefined;
+}
+
+function parsed(text: string): { readonly value: JsonObject; readonly keys: number } | undefined {
   try {
-    object = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? { value, keys: keysOf(value) } : undefined;
   } catch {
     return undefined;
   }
-  const seen = scanned(text);
-  if (!isObject(object) || seen === undefined || seen.keys !== keysOf(object)) return undefined;
-  const { items, lineEnds } = seen;
-  const all = ownList(object, 'items')?.length === items.length;
-  const named = new Map(items.map((span, index) => [`items[${index}]`, span]));
-  const positionOf = (offset: number) => positionAmong(lineEnds, offset);
-  return { object, start: text.indexOf('{'), items: all ? named : undefined, positionOf };
 }
 
 const NEWLINE = 0x0a;
@@ -52,11 +83,11 @@ const CLOSE_OBJECT = 0x7d;
 
 interface Scan {
   keys: number;
-  readonly items: Span[];
+  readonly items: { readonly start: number; end: number }[];
   readonly lineEnds: number[];
 }
 
-/** Scans a JSON text without parsing its values; undefined where it is nested too deep. */
+/** Scans a text as JSON without parsing its values; undefined where it is nested too deep. */
 function scanned(text: string): Scan | undefined {
   const found: Scan = { keys: 0, items: [], lineEnds: [] };
   let depth = 0;
@@ -83,7 +114,8 @@ function scanned(text: string): Scan | undefined {
 /** Offset of the quote that ends the string beginning at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
-  for (; text.charCodeAt(index) !== QUOTE; index += 1) if (text.charCodeAt(index) === BACKSLASH) index += 1;
+  for (; index < text.length && text.charCodeAt(index) !== QUOTE; index += 1)
+    if (text.charCodeAt(index) === BACKSLASH) index += 1;
   return index;
 }
 

@@ -7,7 +7,7 @@ import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 import { policyNameOf } from '../../preparers/policy/hpc-policy.ts';
 import { HpcGangs } from '../gangs/hpc-gangs.ts';
-import type { SourceObject } from './documents.ts';
+import type { SourceObject } from './source-object.ts';
 
 /** Inputs of admission beside the configuration file. */
 export interface PolicyContext {
@@ -68,12 +68,12 @@ export function policyFrom(configuration: PolicySettings, context: PolicyContext
  * applied. The order of the input does not matter.
  * @param namespace of objects without one
  */
-export function withGiven(policy: Policy, sources: readonly SourceObject[], namespace: string): Policy {
+export function withGiven(policy: Policy, sources: Iterable<SourceObject>, namespace: string): Policy {
   const given = new HpcGangs(namespace, policy.preparations);
   for (const source of sources) given.add(source);
   const gangs = new Map([...given.gangs].filter(([, gang]) => policyNameOf(gang) !== undefined));
-  if (gangs.size === 0) return policy;
   const { policies } = given;
+  if (gangs.size === 0 && policies.size === 0) return policy;
   return {
     ...policy,
     placement: {

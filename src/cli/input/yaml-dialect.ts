@@ -39,6 +39,17 @@ export const READ_AS_KUBERNETES: Options = {
   schema,
 };
 
+/** Tells what a text without quotes is, in the order in which the library asks. A text that none of them takes is a string. */
+export const PLAIN_TAGS = schema.tags.flatMap((tag) =>
+  tag.default === true && 'test' in tag && tag.test !== undefined && tag.resolve !== undefined
+    ? [{ test: tag.test, resolve: (text: string): unknown => tag.resolve?.(text, notThat, {}) }]
+    : [],
+);
+
+const notThat = (message: string): never => {
+  throw new TypeError(message);
+};
+
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
 
 /** Keys and list positions of a path such as `metadata.labels[grove.io/podgang]` or `spec.podgroups[0].name`. */

@@ -10,7 +10,7 @@ import { WorkloadReading } from '../../workloads/workload-reading.ts';
 import { kindOf, knownKindOf } from '../../workloads/kinds.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { verbConfiguration } from '../input/configured.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';

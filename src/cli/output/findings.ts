@@ -1,7 +1,7 @@
 import { isAbsolute, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { printable } from '../../text/printable.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import type { InputFault } from '../input/input-fault.ts';
 import { toJson } from './structured.ts';
 import type { Palette } from './palette.ts';

@@ -1,3 +1,4 @@
+import { printable } from '../../text/printable.ts';
 import type { CliIo } from './io.ts';
 import type { Palette } from './palette.ts';
 
@@ -71,9 +72,11 @@ function brokenUp(line: string, width: number, further = '  '): string {
 
 /** Smallest width of the last column. */
 const NARROWEST_CELL = 24;
+/** Longest cell (characters): a scheduler's message with all that it quotes. */
+const MAX_CELL = 4096;
 
 /**
- * A table of rows, of which the first has the heads.
+ * A table of rows, of which the first has the heads. Cells may have any characters: {@link printable} makes them safe.
  * @param width a longer row goes on in further lines below its last cell
  */
 export function columns(
@@ -81,11 +84,12 @@ export function columns(
   palette: Palette,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  const safe = rows.map((row) => row.map((cell) => printable(cell, MAX_CELL)));
+  const widths = (safe[0] ?? []).map((_, index) => Math.max(...safe.map((row) => row[index]?.length ?? 0)));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const lastCell = (cell: string): string =>
     reflowed(cell, Math.max(width - before, NARROWEST_CELL)).replaceAll('\n', `\n${' '.repeat(before)}`);
-  return rows.map((row, line) => {
+  return safe.map((row, line) => {
     const text = row
       .map((cell, index) =>
         index === row.length - 1 ? lastCell(cell) : cell.padEnd((widths[index] ?? 0) + 2),

@@ -45,6 +45,30 @@ export async function objectsOf(
   return objects;
 }
 
+/**
+ * All objects of files that have whole objects.
+ * @throws MusterError INPUT_UNREADABLE, also for a file of `muster snapshot`
+ */
+export async function wholeObjectsOf(
+  paths: readonly string[],
+  io: Pick<CliIo, 'readStdin'>,
+): Promise<JsonObject[]> {
+  const objects = await objectsOf(paths, io);
+  const cut = objects.find(
+    (object) => own(object, 'kind') === POD_GANG_KIND && isCut(own(object, 'metadata')),
+  );
+  if (cut === undefined) return objects;
+  throw new MusterError(
+    'INPUT_UNREADABLE',
+    `${objectTitle(cut)} comes from muster snapshot, which leaves out gates, conditions and times`,
+    'take the file with kubectl get -o json, as --help shows, or read the cluster without -f',
+  );
+}
+
+/** The API server gives each object a uid and a time of creation; a snapshot has only the uid of a PodGang. */
+const isCut = (metadata: Json | undefined): boolean =>
+  own(metadata, 'uid') !== undefined && own(metadata, 'creationTimestamp') === undefined;
+
 /** undefined where the text is no JSON; the YAML reader then reports the fault with its position. */
 function parsed(text: string): JsonObject | undefined {
   try {

@@ -1,21 +1,36 @@
+import type { PlannedGang, PlannedUnit } from '../../dashboard/wire.ts';
 import { refusalText } from '../../preemption/refusal.ts';
 import { planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
 import type { PlannedDomain, JudgedUnit } from '../../preemption/search.ts';
 import { titleOfScope } from '../../preemption/topology.ts';
+import { printable } from '../../text/printable.ts';
 import { columns, reflowed } from '../output/text-layout.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
+
+/** What `-o json` prints. */
+export interface PlanObject extends PlannedGang {
+  readonly reprieved: readonly PlannedUnit[];
+  readonly rejected: readonly {
+    readonly node: string;
+    readonly predicate: string;
+    readonly message: string;
+  }[];
+  readonly shortfall: Readonly<Record<string, string>>;
+  readonly refusal?: string;
+  readonly domains?: readonly object[];
+}
 
 /** The plan for `-o json`, sorted so that the same plan is the same text. */
 export function planObject(
   { plan, shortfall, largest }: PlanOutcome,
   warnings: readonly string[] = [],
-): object {
+): PlanObject {
   const unit = ({
     unit: { kind, namespace, name, priority, pods },
     violatesBudget,
     why,
-  }: JudgedUnit): object => ({
+  }: JudgedUnit): PlannedUnit => ({
     unit: kind,
     namespace,
     name,
@@ -61,7 +76,7 @@ export function planText(
   const paint = plan.fits ? palette.good : plan.feasible ? palette.warn : palette.bad;
   const lines = [
     reflowed(
-      `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(planVerdict(outcome))}`,
+      `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${printable(preemptor.key)} (priority ${preemptor.priority}) ${paint(planVerdict(outcome))}`,
       width,
     ),
   ];
@@ -127,7 +142,9 @@ const domainRow = ({ scope, required, value, leftOut }: PlannedDomain): string[]
 ];
 
 const shapeOf = (counts: ReadonlyMap<string, number>): string =>
-  [...counts].map(([group, pods]) => (group === '' ? count(pods, 'Pod') : `${group} ${pods}`)).join(', ');
+  [...counts]
+    .map(([group, pods]) => (group === '' ? count(pods, 'Pod') : `${printable(group)} ${pods}`))
+    .join(', ');
 
 function table(
   head: string,

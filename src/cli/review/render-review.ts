@@ -1,6 +1,6 @@
 import type { Change } from '../../json/patch.ts';
 import { printable } from '../../text/printable.ts';
-import type { TextPosition, SourceObject } from '../input/documents.ts';
+import type { TextPosition, SourceObject } from '../input/source-object.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml } from '../output/structured.ts';

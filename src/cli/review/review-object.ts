@@ -25,7 +25,7 @@ import {
 } from '../../api/names.ts';
 import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../text/printable.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { controlledPods, previewGang, templateAsksForGang } from '../../workloads/preview-gang.ts';

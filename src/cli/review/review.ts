@@ -6,9 +6,9 @@ import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';
 import { GangSurvey } from '../gangs/survey.ts';
 import { verbConfiguration } from '../input/configured.ts';
-import type { SourceObject } from '../input/documents.ts';
+import { HPC_POLICY_KIND, POD_GANG_KIND } from '../../api/names.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
-import { readAll } from '../input/input-files.ts';
+import { inputTexts } from '../input/input-files.ts';
 import { policyFrom, withGiven } from '../input/policy.ts';
 import {
   colorOption,
@@ -68,13 +68,11 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const survey = new GangSurvey(namespace, configuredPolicy.exemptNamespaces, configuredPolicy.gangKinds);
   const faults: InputFault[] = [];
   let denied = false;
-  // All objects are read before the first decision: a Pod's decision depends on its gang and HPCPolicy, which may come
-  // later.
-  const sources: SourceObject[] = [];
-  for await (const source of readAll(options.filename, io, (fault) => faults.push(fault)))
-    sources.push(source);
-  const policy = withGiven(configuredPolicy, sources, namespace);
-  for (const source of sources) {
+  // A Pod's decision depends on its gang and HPCPolicy, which may come later: these are read first, and alone, so that of a
+  // large input no more than one document is kept.
+  const texts = await inputTexts(options.filename, io);
+  const policy = withGiven(configuredPolicy, texts.naming([POD_GANG_KIND, HPC_POLICY_KIND]), namespace);
+  for (const source of texts.objects((fault) => faults.push(fault))) {
     for (const result of reviewObject(source, { policy, namespace, username })) {
       if (!result.allowed) denied = true;
       printer.result(result);

@@ -54,13 +54,14 @@ export async function clusterObjects(flags: ClusterFlags, io: Pick<CliIo, 'env'>
   try {
     return await snapshotObjects(client, new AbortController().signal);
   } catch (error) {
-    throw refused(error);
+    throw snapshotRefused(error);
   } finally {
     await client.close();
   }
 }
 
-function refused(error: unknown): unknown {
+/** The error for a 403, with the rights that a snapshot takes; any other error unchanged. */
+export function snapshotRefused(error: unknown): unknown {
   if (!(error instanceof ApiError) || !isForbidden(error)) return error;
   return new MusterError(
     'CLUSTER_REFUSED',

@@ -1,18 +1,12 @@
 import { kubeTime } from '../../k8s/time.ts';
 import type { CliIo } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
-import { painted, gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';
-import { bodyLines, namespaceText, UNBOUNDED, type Moment } from './view.ts';
+import { painted, groupsReady, phaseOf, podsReady } from './table.ts';
+import { gatesLeft } from '../../status/gang-counts.ts';
+import { bodyLines, UNBOUNDED } from './view.ts';
 import { listed } from '../../text/printable.ts';
-import type { GangStatus, PodStatus } from './gang-status.ts';
-
-/** Shows one moment after the other, by drawing over the last one or by appending lines. */
-export interface Show {
-  /** Shows a moment. @param changed gangs that differ from the moment before; at first every gang. May be empty. */
-  show(moment: Moment, changed: readonly Changed[]): void;
-  /** Restores the terminal as it was before the first `show`. */
-  close(): void;
-}
+import type { GangStatus, PodStatus } from '../../status/gang-status.ts';
+import { namespaceText, type Changed, type Moment, type Show } from '../../status/moment.ts';
 
 /** For a pipe or a file: prints all gangs once, then a line for every change. */
 export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palette): Show {
@@ -69,14 +63,6 @@ function appending(io: Pick<CliIo, 'stdout' | 'stderr'>, words: Words): Show {
     },
     close: () => undefined,
   };
-}
-
-/** A gang before and after a change; at least one of both exists. */
-export interface Changed {
-  readonly namespace: string;
-  readonly name: string;
-  readonly old: GangStatus | undefined;
-  readonly new: GangStatus | undefined;
 }
 
 /** The differences in a gang's line of the table: `phase Pending → Starting, gates 3 → 0`. */

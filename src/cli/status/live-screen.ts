@@ -1,9 +1,8 @@
 import type { CliIo, Terminal } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
-import type { Show } from './changes.ts';
+import type { Changed, Moment, Show } from '../../status/moment.ts';
 import { painted, widthOf, type Line } from './table.ts';
 import { screenLines } from './view.ts';
-import type { Clock } from '../../kube/client/clock.ts';
 
 const CSI = '\u001b[';
 /** Switches to the alternate screen, hides the cursor, and clips long lines instead of wrapping them. */
@@ -13,11 +12,19 @@ const HOME = `${CSI}H`;
 const CLEAR_LINE = `${CSI}K`;
 const CLEAR_BELOW = `${CSI}J`;
 
+/** What is shown beneath the status, anew with each moment. */
+export type Beneath = (moment: Moment, changed: readonly Changed[], width: number) => readonly Line[];
+
 /**
  * Draws each moment over the one before, by one write without flicker, and only where it differs. `close` restores the
  * terminal, also where nothing was drawn.
  */
-export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palette: Palette): Show {
+export function liveScreen(
+  io: Pick<CliIo, 'stdout'>,
+  terminal: Terminal,
+  palette: Palette,
+  beneath: Beneath = () => [],
+): Show {
   let drawn: string | undefined;
   let ended: (() => void) | undefined;
   const close = (): void => {
@@ -26,9 +33,10 @@ export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palett
     drawn = undefined;
   };
   return {
-    show: (moment) => {
+    show: (moment, changed) => {
       const size = terminal.size();
-      const frame = frameOf(screenLines(moment, size), size, palette);
+      const lines = screenLines(moment, size, beneath(moment, changed, size.columns));
+      const frame = frameOf(lines, size, palette);
       if (frame === drawn) return;
       // An uncaught error also has to restore the cursor.
       ended ??= terminal.onExit(close);
@@ -52,35 +60,4 @@ function frameOf(
   });
   const below = lines.length < rows ? `\r\n${CLEAR_BELOW}` : '';
   return `${HOME}${rowsShown.join('\r\n')}${below}`;
-}
-
-/** Wakes one waiting caller. A ring without a waiting caller is kept for the next wait. */
-export class Bell {
-  readonly #clock: Clock;
-  #rung = false;
-  #wake: (() => void) | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  ring(): void {
-    this.#rung = true;
-    this.#wake?.();
-  }
-
-  /** Waits until the next ring, or one since the last wait; at most `ms` milliseconds. */
-  async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(ms, resolve);
-        this.#wake = () => {
-          cancel();
-          resolve();
-        };
-      });
-      this.#wake = undefined;
-    }
-    this.#rung = false;
-  }
 }

@@ -1,4 +1,3 @@
-import { own, ownString } from '../../json/json.ts';
 import { snapshotObjects } from '../../controller/preemption/read-cluster.ts';
 import { isWaiting, waitsForRoom } from '../../controller/preemption/waits-for-room.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
@@ -7,9 +6,8 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { SNAPSHOT_RIGHTS } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { outcomeOf, planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
-import { planWithinBudgets } from '../../preemption/plan-within-budgets.ts';
-import { wantedOf } from '../plan/wanted.ts';
+import { planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
+import { planOfGang } from '../plan/plan-of-gang.ts';
 
 /**
  * The planner's answer in one line, for a gang whose scheduler finds no capacity; undefined for any other gang. Needs lists
@@ -27,15 +25,7 @@ export async function roomLine(
   if (gang === undefined || scheduler === undefined || !waitsForRoom(gang, pods, scheduler)) return undefined;
   try {
     const cluster = await snapshotObjects(client, new AbortController().signal);
-    const wanted = cluster.filter((object) => {
-      const metadata = own(object, 'metadata');
-      const isIt = own(object, 'kind') === 'PodGang' && ownString(metadata, 'name') === name;
-      return isIt && ownString(metadata, 'namespace') === namespace;
-    });
-    const given = { wanted, cluster, namespace, priorityClass: undefined, exemptNamespaces } as const;
-    const { preemptor, snapshot, mayGo } = wantedOf({ ...given, variant: 'kep' });
-    const plan = planWithinBudgets({ preemptor, snapshot, variant: 'kep', mayGo });
-    return planLine(outcomeOf(preemptor, plan, snapshot));
+    return planLine(planOfGang(cluster, { namespace, name }, { variant: 'kep', exemptNamespaces }).outcome);
   } catch (error) {
     const why = isForbidden(error)
       ? `it takes the right to list these in all namespaces: ${SNAPSHOT_RIGHTS.join(', ')}`

@@ -1,25 +1,26 @@
-import type { Show } from './changes.ts';
+import type { Show } from '../../status/moment.ts';
 import { Command, Option } from 'commander';
-import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import { MusterError } from '../../errors.ts';
-import { EVERY_GANG } from '../../gang/gang-selection.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { connect, outputOption } from '../input/shared-options.ts';
 import { verbConfiguration } from '../input/configured.ts';
 import { ExitStatus, type CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
-import { neverEvictedFrom, policyFrom } from '../input/policy.ts';
 import { appendJson, appendText } from './changes.ts';
-import { fleetStatus, fleetText } from './fleet.ts';
-import { refused, unknownGang, readView } from './read-status.ts';
-import { follow } from './follow.ts';
-import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
-import { hpcOf } from './brokers.ts';
-import { liveScreen } from './live-screen.ts';
+import { fleetText } from './fleet.ts';
+import { fleetStatus } from '../../status/fleet-status.ts';
+import { refused, unknownGang, readView } from '../../status/read-status.ts';
+import { follow } from '../../status/follow.ts';
+import { gangKeys, gangStatus } from '../../status/gang-status.ts';
+import { configuredJudge, type ConfiguredJudge } from './configured-judge.ts';
+import { hpcOf } from '../../status/brokers.ts';
+import { liveScreen, type Beneath } from './live-screen.ts';
+import { LiveTimeline } from './live-timeline.ts';
 import { roomLine } from './room.ts';
 import { painted } from './table.ts';
-import { bodyLines, namespaceText, UNBOUNDED, type Question } from './view.ts';
+import { bodyLines, UNBOUNDED } from './view.ts';
+import { namespaceText, type Question } from '../../status/moment.ts';
 
 interface StatusFlags {
   namespace?: string;
@@ -79,7 +80,7 @@ async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): 
     await fleet(flags, io);
     return;
   }
-  const judge = await judgeFor(flags.config, io);
+  const judge = await configuredJudge(flags.config, io);
   const { client, namespace } = await connect(flags, io);
   const question: Question = {
     gang,
@@ -110,12 +111,7 @@ async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: C
   }
 }
 
-interface Configured extends Omit<Judge, 'view'> {
-  /** Namespaces from which the plan evicts nothing. */
-  readonly exemptNamespaces: readonly string[];
-}
-
-type Given = Configured & { readonly client: KubeClient; readonly json: boolean };
+type Given = ConfiguredJudge & { readonly client: KubeClient; readonly json: boolean };
 
 async function once(question: Question, { client, json, ...given }: Given, io: CliIo): Promise<void> {
   const { selectors, gangKinds } = given;
@@ -157,40 +153,26 @@ async function watch(question: Question, { json, ...given }: Given, io: CliIo): 
   const silence = io.onEnough?.((why) => enough.abort(why));
   try {
     const { terminal } = io;
+    const timeline = new LiveTimeline({ ...given, clock: systemClock });
     await follow(question, {
       ...given,
-      show: showFor(json, io),
+      show: showFor(json, io, question.gang === undefined ? undefined : timeline.beneath),
       clock: systemClock,
       signal: enough.signal,
-      ...(terminal === undefined ? {} : { hurry: (soon: () => void) => terminal.onResize(soon) }),
+      hurry: (soon) => {
+        timeline.onRead(soon);
+        return terminal?.onResize(soon) ?? (() => undefined);
+      },
     });
   } finally {
     silence?.();
   }
 }
 
-function showFor(json: boolean, io: CliIo): Show {
+function showFor(json: boolean, io: CliIo, beneath: Beneath | undefined): Show {
   if (json) return appendJson(io);
   const palette = paletteFor('auto', io);
   return io.terminal === undefined || io.env['TERM'] === 'dumb'
     ? appendText(io, palette)
-    : liveScreen(io, io.terminal, palette);
-}
-
-/** The judge by the configuration; without one it has every backend, and no known default. */
-async function judgeFor(config: string | undefined, io: CliIo): Promise<Configured> {
-  const { file, configuration, factories } = verbConfiguration({ file: config, env: io.env });
-  const exemptNamespaces = neverEvictedFrom(configuration);
-  if (file === undefined) {
-    const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
-    const registry = new BackendRegistry(profiles, 'default-scheduler');
-    return { registry, selectors: EVERY_GANG, defaultBackend: '(default)', exemptNamespaces };
-  }
-  const { registry, gangKinds } = policyFrom(configuration, { factories: await factories() });
-  return {
-    registry,
-    gangKinds,
-    selectors: configuration.controllers.podGang,
-    exemptNamespaces,
-  };
+    : liveScreen(io, io.terminal, palette, beneath);
 }

@@ -1,5 +1,5 @@
-import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
-import type { GangStatus } from './gang-status.ts';
+import type { GangStatus } from '../../status/gang-status.ts';
+import { gatesLeft, readyGroups, readyPods, type ReadyCount } from '../../status/gang-counts.ts';
 import type { Palette } from '../output/palette.ts';
 
 /** Minimal width of the reason, the column that people read; names are cut for it. */
@@ -93,23 +93,13 @@ export function phaseOf({ summary }: GangStatus): Span {
 }
 
 /** Number of groups with their minimum of ready Pods, of all groups. */
-export function groupsReady({ summary }: GangStatus): string {
-  if (summary === undefined) return '-';
-  const ready = summary.groups.filter((group) => group.ready >= group.minReplicas);
-  return `${ready.length}/${summary.groups.length}`;
-}
+export const groupsReady = (gang: GangStatus): string => countText(readyGroups(gang));
 
 /** Number of ready Pods, of the expected ones or of the existing ones, whichever are more. */
-export function podsReady({ summary }: GangStatus): string {
-  if (summary === undefined) return '-';
-  const sum = (of: (group: GroupSummary) => number): number =>
-    summary.groups.reduce((total, group) => total + of(group), 0);
-  return `${sum(({ ready }) => ready)}/${sum(({ expected, present }) => Math.max(expected, present))}`;
-}
+export const podsReady = (gang: GangStatus): string => countText(readyPods(gang));
 
-/** Number of Pods that still have Muster's gate. */
-export const gatesLeft = ({ summary, pods }: GangStatus): number =>
-  summary?.gatesLeft ?? pods.filter(({ state }) => state === 'gated').length;
+const countText = (count: ReadyCount | undefined): string =>
+  count === undefined ? '-' : `${count.ready}/${count.total}`;
 
 /** Age in kubectl's format: `45s`, `12m`, `3h`, `2d`; `-` where there is no PodGang. */
 export function ageOf({ creationTimestamp }: GangStatus, now: number): string {

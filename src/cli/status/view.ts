@@ -1,4 +1,5 @@
-import type { GangStatus, PodStatus, HpcStatus } from './gang-status.ts';
+import type { GangStatus, HpcStatus, PodStatus } from '../../status/gang-status.ts';
+import { namespaceText, type Moment } from '../../status/moment.ts';
 import {
   cutLine,
   span,
@@ -13,40 +14,13 @@ import {
 } from './table.ts';
 import { printable } from '../../text/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
-import { hostsText } from './brokers.ts';
+import { hostsText } from '../../status/brokers.ts';
 
 /** Width at which sentences are wrapped where there is no terminal. */
 export const WIDTH = 100;
 
 /** No limit: programs that read a pipe or a file need whole names. */
 export const UNBOUNDED = Number.POSITIVE_INFINITY;
-
-/** The gangs that the user asked for. */
-export interface Question {
-  /** Name of one gang; undefined: all gangs. */
-  readonly gang: string | undefined;
-  /** undefined: all namespaces. */
-  readonly namespace: string | undefined;
-}
-
-/** Why the shown status may be outdated. */
-export interface Trouble {
-  /** Milliseconds since 1970. */
-  readonly since: number;
-  readonly message: string;
-}
-
-/** The whole status at one moment. */
-export interface Moment {
-  readonly question: Question;
-  readonly gangs: readonly GangStatus[];
-  readonly trouble: Trouble | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export const namespaceText = ({ namespace }: Question): string =>
-  namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
 
 /** The table or, for one gang, the tree. */
 export function bodyLines({ question, gangs, now }: Moment, width: number): Line[] {
@@ -56,10 +30,14 @@ export function bodyLines({ question, gangs, now }: Moment, width: number): Line
   return gangs.flatMap((gang, index) => [...(index === 0 ? [] : [[]]), ...treeLines(gang, { now, width })]);
 }
 
-/** The lines of the whole screen: at most `rows` lines of at most `columns` characters. */
+/**
+ * The lines of the whole screen: at most `rows` lines of at most `columns` characters.
+ * @param below what is shown beneath: of a low screen it gets half
+ */
 export function screenLines(
   moment: Moment,
   { columns, rows }: { readonly columns: number; readonly rows: number },
+  below: readonly Line[] = [],
 ): Line[] {
   const head = [
     ...troubleLines(moment, columns),
@@ -67,10 +45,18 @@ export function screenLines(
   ];
   const body = moment.gangs.length === 0 ? [] : bodyLines(moment, columns);
   const room = rows - head.length;
-  const shown =
-    body.length <= room ? body : [...body.slice(0, room - 1), moreLine(moment, body.length, room - 1)];
-  return [...head, ...shown].slice(0, rows).map((line) => cutLine(line, columns));
+  const beneath = below.length === 0 ? [] : [[], ...below];
+  const more = (shown: number): Line => moreLine(moment, body.length, shown);
+  const shown = within(body, Math.max(room - beneath.length, Math.ceil(room / 2)), more);
+  const left = within(beneath, room - shown.length, (some) => linesLeft(beneath.length - some));
+  return [...head, ...shown, ...left].slice(0, rows).map((line) => cutLine(line, columns));
 }
+
+/** At most `room` lines, the last of them about those that did not fit. */
+const within = (lines: readonly Line[], room: number, more: (shown: number) => Line): readonly Line[] =>
+  lines.length <= room ? lines : [...lines.slice(0, room - 1), more(room - 1)];
+
+const linesLeft = (count: number): Line => [span(`… ${count} more lines`, 'reason')];
 
 function troubleLines({ trouble, now }: Moment, columns: number): Line[] {
   if (trouble === undefined) return [];
@@ -86,7 +72,7 @@ function nothing({ question }: Moment): string {
 
 /** The line about what did not fit; for a table with the phases of the hidden gangs, since one of them may be stuck. */
 function moreLine({ question, gangs }: Moment, lines: number, shown: number): Line {
-  if (question.gang !== undefined) return [span(`… ${lines - shown} more lines`, 'reason')];
+  if (question.gang !== undefined) return linesLeft(lines - shown);
   const hidden = gangs.slice(Math.max(0, shown - 1));
   const phases = new Map<string, number>();
   for (const gang of hidden) {

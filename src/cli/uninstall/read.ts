@@ -2,9 +2,7 @@ import { MusterError, messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
-import { listPages } from '../../kube/loop/list-pages.ts';
-
-const PAGE_SIZE = 500;
+import { listAll } from '../../kube/loop/list-pages.ts';
 
 export interface Where {
   readonly client: KubeClient;
@@ -22,23 +20,13 @@ export async function listedObjects(
     readonly labelSelector?: string;
   } = {},
 ): Promise<readonly KubeObject[]> {
-  let objects: KubeObject[] = [];
   try {
-    await listPages(
-      { client, resource, ...selection },
-      PAGE_SIZE,
-      new AbortController().signal,
-      (page, first) => {
-        if (first) objects = [];
-        objects.push(...page);
-      },
-    );
+    return await listAll({ client, resource, ...selection }, (object) => object as unknown as KubeObject);
   } catch (error) {
     if (isNotFound(error)) return [];
     if (isForbidden(error)) throw withoutRight(error);
     throw error;
   }
-  return objects;
 }
 
 /** The error for a right that whoever uninstalls lacks. */

@@ -1,7 +1,7 @@
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { checkWorkload } from '../../workloads/check-workload.ts';
 import type { GangKind } from '../../workloads/kind.ts';
-import type { SourceObject } from '../input/documents.ts';
+import type { SourceObject } from '../input/source-object.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 
 /** Admission's findings about a workload; undefined for a workload that asks for no gang. */

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { parseKubeTime } from '../../k8s/time.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { sleep, type Clock } from '../../kube/client/clock.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
@@ -160,8 +161,7 @@ export class CertificateStore {
         { metadata: {} as KubeObject['metadata'] },
         { signal },
       );
-      const time = Date.parse(ownString(ownObject(answer, 'metadata'), 'creationTimestamp') ?? '');
-      return Number.isNaN(time) ? undefined : time;
+      return parseKubeTime(ownString(ownObject(answer, 'metadata'), 'creationTimestamp'));
     } catch (error) {
       if (isNotFound(error) || isForbidden(error)) return undefined;
       throw error;

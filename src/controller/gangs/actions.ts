@@ -66,7 +66,7 @@ export function gangWriter(client: KubeClient, signal: AbortSignal, kinds?: read
       return written(client.jsonPatch<JsonObject>(target(name), operations, { signal }));
     },
     status: (name, write) =>
-      written(client.patchStatus<JsonObject>(target(name), statusPatch(write), { signal })),
+      written(client.patchStatus<JsonObject>(target(name), statusPatch(write), { signal, first: true })),
     fresh: async (name) => {
       try {
         return readGangRecord(await client.get<JsonObject>(target(name), { signal }));
@@ -87,7 +87,7 @@ export function gangWriter(client: KubeClient, signal: AbortSignal, kinds?: read
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
           const patch = ungatePatch(ungate);
-          const unread = { signal, answer: 'nothing' } as const;
+          const unread = { signal, answer: 'nothing', first: true } as const;
           await client.jsonPatch(pod, patch, unread);
         } catch (error) {
           if (!isNotFound(error)) throw outdatedOr(error);

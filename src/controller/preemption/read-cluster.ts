@@ -2,14 +2,13 @@ import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
 import { readMemberPod } from '../watch/gang-view.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
-import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, SNAPSHOT_RESOURCES, type Resource } from '../../kube/client/resources.ts';
-import { listPages } from '../../kube/loop/list-pages.ts';
+import { listAll } from '../../kube/loop/list-pages.ts';
 import { isWaiting, type GangWithPods } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/kind.ts';
-import { groupVersionString } from '../../k8s/resource.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 
 /** A gang and its Pods as the API server had them at one moment. */
@@ -35,13 +34,8 @@ export async function readGangWithPods(
   });
   const gang = found && readGangRecord(found);
   if (gang?.uid !== uid) return undefined;
-  const pods: PodRecord[] = [];
   const from = { client, resource: PODS, namespace, labelSelector: `${LABEL_POD_GANG}=${name}` };
-  await listPages(from, PAGE, signal, (page, first) => {
-    if (first) pods.length = 0;
-    for (const pod of page) pods.push(readMemberPod(pod as unknown as JsonObject, kinds));
-  });
-  return { gang, pods };
+  return { gang, pods: await listAll(from, (pod) => readMemberPod(pod, kinds), signal) };
 }
 
 /**
@@ -80,9 +74,6 @@ export async function readGangSnapshot(
   };
 }
 
-/** Objects per page of a list. */
-export const PAGE = 500;
-
 /**
  * Lists the objects of the cluster that a plan depends on, trimmed, one kind after the other. Kinds that the API server
  * does not serve are skipped.
@@ -110,22 +101,12 @@ async function firstServed(
   whole?: (object: JsonObject) => void,
 ): Promise<JsonObject[]> {
   for (const resource of versions) {
-    const found: JsonObject[] = [];
-    const { kind } = resource;
+    const read = (object: JsonObject): JsonObject => {
+      whole?.(object);
+      return trimmed(object);
+    };
     try {
-      await listPages({ client, resource }, PAGE, signal, (page, first) => {
-        if (first) found.length = 0;
-        for (const item of page) {
-          const object = {
-            ...(item as unknown as JsonObject),
-            apiVersion: groupVersionString(resource),
-            kind,
-          };
-          whole?.(object);
-          found.push(trimmed(object));
-        }
-      });
-      return found;
+      return await listAll({ client, resource }, read, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

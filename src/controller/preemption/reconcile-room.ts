@@ -29,6 +29,8 @@ const LEAVING_MS = 1_000;
 const REST = 9;
 /** The longest wait (ms) between attempts for a gang that nothing helps: any change in the cluster could help it. */
 const LONGEST_MS = 5 * 60_000;
+/** The longest wait (ms) after attempts that failed, for example for want of a right. */
+const LONGEST_AFTER_FAILURE_MS = 10_000;
 
 export interface RoomOptions {
   readonly client: KubeClient;
@@ -54,6 +56,8 @@ interface Waiting {
   due: number;
   /** Number of attempts in a row without success. */
   futile: number;
+  /** Number of attempts in a row that failed with an error. */
+  failed: number;
   /** Victims that are being deleted. */
   leaving: readonly PodToEvict[];
   /** The gang's plan, if this process wrote it. */
@@ -140,6 +144,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const known = waiting.get(key) ?? {
       due: now + (planned ? 0 : settings.afterMs),
       futile: 0,
+      failed: 0,
       leaving: [],
       plan: undefined,
     };
@@ -153,7 +158,13 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     known.leaving = await stillThere(known.leaving, evictor);
     if (known.leaving.length > 0) return again(known, LEAVING_MS, clock);
     for (const [other, until] of foundUntil) if (until <= now) foundUntil.delete(other);
-    const done = await attempt(gang, schedulerName, evictor, signal);
+    const done = await attempt(gang, schedulerName, evictor, signal).catch((error: unknown) => {
+      // The pause above is a success for the queue, which forgets failures then.
+      known.due = clock.now() + Math.min(LEAVING_MS * 2 ** known.failed, LONGEST_AFTER_FAILURE_MS);
+      known.failed += 1;
+      throw error;
+    });
+    known.failed = 0;
     if (found) foundUntil.set(namespace, restUntil);
     if (done === undefined) return again(known, settings.afterMs, clock);
     known.plan = done.plan ?? known.plan;

@@ -7,7 +7,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { keyOf, splitKey, type ObjectChange } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
-import { backendOf, weightIn } from '../watch/gang-view.ts';
+import { backendOf, isTaken, weightIn } from '../watch/gang-view.ts';
 import type { BackendsView, ControllerFactory, Shared } from '../watch/shared.ts';
 import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import type { Watches } from '../../kube/loop/watches.ts';
@@ -125,6 +125,7 @@ class SchedulerObjects implements Controller, BackendsView {
           ready: () => registry.readiness(name).state === 'ready',
           kinds: () => registry.owned(name),
           gangOf: (key) => this.#gang(key),
+          takes: (gang) => isTaken(gang, { view: watch.view, selectors: settings.selectors }),
           serves: (gang) => this.#backendOf(gang) === backend && !this.#isEnding(gang.namespace),
           gone: this.#gone.get(name) as Map<string, GangRecord>,
           view: watch.view,

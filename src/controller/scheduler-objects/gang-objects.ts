@@ -115,9 +115,8 @@ export class GangObjects {
       ...((wanted.body === undefined || Object.keys(spec).length > 0) && { spec }),
     } satisfies KubeObject;
     try {
-      await this.#written(resource, name, () =>
-        this.#client.create(resource, object, { signal: this.#signal, answer: 'metadata' }),
-      );
+      const options = { signal: this.#signal, answer: 'metadata' } as const;
+      await this.#written(resource, name, () => this.#client.create(resource, object, options), object);
       return 'created';
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -202,9 +201,14 @@ export class GangObjects {
     return labelled && ownString(ownObject(metadata, 'annotations'), ANNOTATION_APPLIED) !== undefined;
   }
 
-  async #written(resource: Resource, name: string, write: () => Promise<KubeObject>): Promise<void> {
+  async #written(
+    resource: Resource,
+    name: string,
+    write: () => Promise<KubeObject>,
+    created?: KubeObject,
+  ): Promise<void> {
     if (this.#known.writing === undefined) await write();
-    else await this.#known.writing(this.#target(resource, name), write);
+    else await this.#known.writing(this.#target(resource, name), write, created);
   }
 
   #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {

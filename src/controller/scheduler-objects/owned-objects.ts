@@ -35,6 +35,8 @@ interface Echo {
   version: string | undefined;
   /** Events that arrived during the write: the affected gangs by resourceVersion. */
   readonly held: Map<string, readonly string[]>;
+  /** The object that the write has created, until the watch shows any version of it. */
+  created?: JsonObject | undefined;
 }
 
 /** Caches the kinds that backends keep; each kind is watched from when its backend is first ready. */
@@ -60,6 +62,7 @@ export class OwnedObjects {
   /** Starts the watch of a kind, once. */
   watch(resource: Resource): void {
     if (this.#kinds.has(idOf(resource))) return;
+    const observer = this.#observe(resource);
     const reflector = new Reflector<OwnedRecord>({
       client: this.#client,
       resource,
@@ -67,7 +70,13 @@ export class OwnedObjects {
       trim: (object) => readOwned(object as unknown as JsonObject),
       room: this.#room,
       indexers: { [BY_GANG]: ({ object }) => gangOf(object) },
-      observer: this.#observe(resource),
+      observer: {
+        ...observer,
+        listed: (count, ms) => {
+          observer.listed?.(count, ms);
+          this.#listed(resource);
+        },
+      },
     });
     reflector.subscribe(({ old, new: now }) => {
       const gangs = [...new Set([old, now].flatMap((record) => (record && gangOf(record.object)) ?? []))];
@@ -86,8 +95,11 @@ export class OwnedObjects {
     return reflector.store.byIndex(BY_GANG, keyOf(namespace, gang)).map(({ object }) => object);
   }
 
+  /** The object as the watch shows it, or as Muster has just created it. */
   get(resource: Resource, namespace: string, name: string): JsonObject | undefined {
-    return this.#kinds.get(idOf(resource))?.store.get(namespace, name)?.object;
+    const seen = this.#kinds.get(idOf(resource))?.store.get(namespace, name)?.object;
+    if (seen !== undefined) return seen;
+    return this.#echoes.get(echoKey(resource, namespace, name))?.created;
   }
 
   /** A gang's objects of all watched kinds other than these, in any version. */
@@ -108,14 +120,20 @@ export class OwnedObjects {
   /**
    * Performs a write of Muster's. The event that the watch shows for it is not treated as a change that has to be
    * reverted.
+   * @param created what is written, where it is a creation whose answer has only the metadata
    */
-  async writing(target: Target, write: () => Promise<KubeObject>): Promise<void> {
+  async writing(target: Target, write: () => Promise<KubeObject>, created?: KubeObject): Promise<void> {
     if (!this.#kinds.has(idOf(target.resource))) return void (await write());
     const key = echoKey(target.resource, target.namespace ?? '', target.name);
     const echo: Echo = { version: undefined, held: new Map() };
     this.#echoes.set(key, echo);
     try {
-      echo.version = (await write()).metadata.resourceVersion;
+      const { metadata } = await write();
+      echo.version = metadata.resourceVersion;
+      if (created !== undefined) {
+        const object = { ...created, metadata: { ...created.metadata, ...metadata } };
+        echo.created = object as unknown as JsonObject;
+      }
     } finally {
       const seen = echo.version !== undefined && echo.held.delete(echo.version);
       if (echo.version === undefined || seen) this.#echoes.delete(key);
@@ -133,9 +151,21 @@ export class OwnedObjects {
       echo.held.set(now.resourceVersion, gangs);
       return true;
     }
+    echo.created = undefined;
     if (echo.version !== now.resourceVersion) return false;
     this.#echoes.delete(key);
     return true;
+  }
+
+  /** An object that was created and is not in a list is gone unseen, or newer than the list: its gang is synced again. */
+  #listed(resource: Resource): void {
+    const prefix = `${kindOf(resource)} `;
+    for (const [key, echo] of this.#echoes) {
+      if (echo.created === undefined || !key.startsWith(prefix)) continue;
+      const gang = gangOf(echo.created);
+      echo.created = undefined;
+      if (gang !== undefined) this.#changed([gang]);
+    }
   }
 
   #changed(gangs: readonly string[]): void {

@@ -40,6 +40,8 @@ export interface BackendReconcilerOptions {
   /** The kinds of object that the backend reported after its last probe. */
   readonly kinds: () => readonly Resource[];
   readonly gangOf: (key: string) => GangRecord | undefined;
+  /** Whether the gang is this Muster's: another one's is cleaned up after here only when it is to go. */
+  readonly takes: (gang: GangRecord) => boolean;
   /** Whether this backend serves the gang and objects may be created for it. */
   readonly serves: (gang: GangRecord) => boolean;
   /** Gangs that were deleted while this backend served them, by key; removed after the backend has cleaned up. */
@@ -128,6 +130,8 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     }
   };
 
+  const isLeft = (gang: GangRecord): boolean => gang.deletionTimestamp !== undefined || options.takes(gang);
+
   return async (key, signal) => {
     const left = gone.get(key);
     if (left !== undefined) {
@@ -138,7 +142,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     if (gang === undefined) return;
     const { finalizers = [], deletionTimestamp } = gang;
     const serves = deletionTimestamp === undefined && options.serves(gang);
-    if (!serves && finalizers.includes(finalizer)) {
+    if (!serves && finalizers.includes(finalizer) && isLeft(gang)) {
       await operate('delete', key, gang, signal);
       const others = finalizers.filter((name) => name !== finalizer);
       await setFinalizers(gang, others, signal);

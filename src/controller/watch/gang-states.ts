@@ -2,6 +2,7 @@ import type { Condition } from '../../api/pod-gang.ts';
 import { CONDITION_READY, CONDITION_SCHEDULED } from '../../gang/plan/conditions.ts';
 import { initializedOf } from '../../gang/rules/initialized.ts';
 import type { GangRecord } from '../../gang/records.ts';
+import { parseKubeTime } from '../../k8s/time.ts';
 import type { ObjectChange } from '../../kube/loop/cache.ts';
 import {
   WAIT_REASONS,
@@ -102,7 +103,4 @@ const waitReason = (reason: string | undefined): WaitReason | undefined =>
   WAIT_REASONS.find((known) => known === reason);
 
 /** Milliseconds since 1970; Infinity, which is no age, where there is no valid time. */
-function timeOf(text: string | undefined): number {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? Infinity : ms;
-}
+const timeOf = (text: string | undefined): number => parseKubeTime(text) ?? Infinity;

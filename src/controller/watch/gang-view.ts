@@ -42,16 +42,21 @@ export interface BackendContext {
 export const annotationOf = (view: BackendContext['view'], namespace: string): string | undefined =>
   view.namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME);
 
-/** Returns the gang's backend; undefined when no backend serves it, or when the selectors exclude a gang not of Grove's. */
-export function backendOf(
+/** Whether the selectors take the gang; they are not asked about one of Grove's. */
+export function isTaken(
   gang: GangRecord,
-  { view, registry, selectors }: BackendContext,
-): Backend | undefined {
+  { view, selectors }: Pick<BackendContext, 'view' | 'selectors'>,
+): boolean {
   const { namespace, labels } = gang;
-  const inNamespace = view.namespaces.get('', namespace);
-  if (!isGroveManaged(gang) && notSelected(selectors, namespace, inNamespace?.labels, labels) !== undefined) {
-    return undefined;
-  }
+  const place = view.namespaces.get('', namespace)?.labels;
+  return isGroveManaged(gang) || notSelected(selectors, namespace, place, labels) === undefined;
+}
+
+/** Returns the gang's backend; undefined when no backend serves it, or when the selectors exclude a gang not of Grove's. */
+export function backendOf(gang: GangRecord, context: BackendContext): Backend | undefined {
+  if (!isTaken(gang, context)) return undefined;
+  const { view, registry } = context;
+  const { namespace, labels } = gang;
   const selection = selectForPodGang(
     registry,
     labels.get(LABEL_SCHEDULER_NAME),

@@ -12,6 +12,7 @@ import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
+import { MEMBER_POD_FIELDS } from './member-pod-fields.ts';
 
 /** @param change the event, when it was one of the gang or of one of its Pods */
 export type TouchHandler = (key: string, change?: ObjectChange<GangRecord> | ObjectChange<PodRecord>) => void;
@@ -36,7 +37,8 @@ export interface GangWatch {
 
 /**
  * @param given namespace to restrict the watches to (default: all); the Namespaces, for an account that may not watch
- *   them (default: watched too); kinds of workload whose Pods may ask for a gang (default: the built-in kinds)
+ *   them (default: watched too); kinds of workload whose Pods may ask for a gang (default: the built-in kinds); what reads
+ *   the GPUs of a Pod (default: they are not read)
  */
 export function watchGangs(
   client: KubeClient,
@@ -46,10 +48,12 @@ export function watchGangs(
     namespaces: known,
     room,
     gangKinds,
+    gpusOf,
   }: Pick<Selection, 'namespace'> & {
     readonly namespaces?: Store<NamespaceRecord>;
     readonly room?: CacheMemory;
     readonly gangKinds?: readonly GangKind[] | undefined;
+    readonly gpusOf?: (pod: JsonObject) => number;
   } = {},
 ): GangWatch {
   const shared = new SharedValues();
@@ -59,7 +63,12 @@ export function watchGangs(
     namespace,
     labelSelector: LABEL_POD_GANG,
     unread: [MANAGED_FIELDS, ENVIRONMENT],
-    trim: (object) => shared.pod(readMemberPod(asJson(object), gangKinds)),
+    // GPUs are in many fields.
+    ...(gpusOf === undefined && { fields: MEMBER_POD_FIELDS }),
+    trim: (object) => {
+      const pod = shared.pod(readMemberPod(asJson(object), gangKinds));
+      return gpusOf === undefined ? pod : { ...pod, gpus: gpusOf(asJson(object)) };
+    },
     indexers: POD_INDEXERS,
     room,
     observer: observe(PODS),
@@ -189,7 +198,7 @@ export class SharedValues {
   pod(record: PodRecord): PodRecord {
     const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName, priorityClassName } =
       record;
-    const { origin, prepared, subdomain } = record;
+    const { origin, prepared, subdomain, asks } = record;
     return {
       ...record,
       namespace: this.#text(record.namespace),
@@ -204,6 +213,7 @@ export class SharedValues {
       priorityClassName: this.#optional(priorityClassName),
       prepared: this.#optional(prepared),
       subdomain: this.#optional(subdomain),
+      asks: this.#optional(asks),
       gates: deduplicated(this.#gates, JSON.stringify(gates), gates),
       origin: origin && deduplicated(this.#origins, JSON.stringify(origin), origin),
       podScheduled:

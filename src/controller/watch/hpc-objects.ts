@@ -1,10 +1,10 @@
 import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
 import type { Resource } from '../../k8s/resource.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
 import { policyNameOf, type HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { asksOf } from '../../preparers/hosts/asks.ts';
 import { gangServiceName } from '../../preparers/hosts/hosts.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import {
@@ -21,6 +21,7 @@ import { controllerOf } from '../../workloads/pod-origin.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
+import { unfitPod } from './unfit-pod.ts';
 import { StillThere, type GangPreparation } from './shared.ts';
 import { ApiError } from '../../kube/client/errors.ts';
 
@@ -103,12 +104,7 @@ export class HpcObjects implements GangPreparation {
     const mark = preparedMarkOf(found);
     const replaced = settingsReplaced(gang, mark, this.#policies);
     if (replaced !== undefined) return replaced.message;
-    const wrong = this.#podsOf(gang).find(
-      ({ prepared, gates }) => prepared !== mark && gates.includes(GATE_POD_GANG_PENDING),
-    );
-    return wrong === undefined
-      ? undefined
-      : `Pod ${wrong.name} is not prepared by HPCPolicy ${found.name} as it is now: delete it, so that it is made anew`;
+    return unfitPod(gang, found, mark, this.#podsOf(gang));
   }
 
   async sync(context: SyncContext, gang: GangRecord): Promise<void> {
@@ -120,12 +116,14 @@ export class HpcObjects implements GangPreparation {
     // A running Pod reads its ConfigMap again when one of its containers restarts.
     const replaced = settingsReplaced(gang, preparedMarkOf(found), this.#policies);
     if (replaced !== undefined) throw new Error(replaced.message);
-    const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
+    const pods = this.#podsOf(gang);
+    const domains = [...new Set(pods.flatMap((pod) => domainOf(pod) ?? []))].sort();
     if (domains.length > 1)
       throw new Error(`its Pods have several subdomains: ${domains.slice(0, 3).join(', ')}`);
     const service = gangServiceName(gang.name);
     const [subdomain = service] = domains;
-    const given: ObjectsGiven = { certificate: makeCurveCertificate, subdomain };
+    const asks = asksOf(pods);
+    const given: ObjectsGiven = { certificate: makeCurveCertificate, subdomain, asks };
     const others = await this.#answered(gang, found, given);
     const [wrong] = verdictOnGang(gang, found, subdomain, others).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
@@ -139,7 +137,12 @@ export class HpcObjects implements GangPreparation {
       });
       if (applied !== 'created') await this.#isOfGang(context, gang, secret.name, read);
     }
-    for (const object of read) await context.apply(object);
+    // A lead that starts again goes by what Flux was told of a group, also while all Pods of that group are gone.
+    const isTold =
+      found.flux !== undefined &&
+      pods.some((pod) => runningMark(pod) !== undefined) &&
+      gang.spec.groups.some(({ name, minReplicas }) => minReplicas > 0 && !asks.has(name));
+    for (const object of read) await context.apply(isTold ? { ...object, once: true } : object);
     if (subdomain !== service) await checkService(context, gang.namespace, subdomain);
   }
 

@@ -27,6 +27,11 @@ export function observerFor(resource: Resource, log: Logger, metrics: LoopMetric
       metrics.listed(what);
       log.info({ what, count, ms: Math.round(ms) }, 'listed');
     },
+    unstreamed: (why) =>
+      log.info(
+        { why },
+        'the API server does not stream lists: they are read in pages, which takes it longer',
+      ),
     failed: (error, retryInMs) => {
       metrics.watchFailed(what);
       const lasting = isForbidden(error) || isNotFound(error);

@@ -1,3 +1,4 @@
+import { countInRanges, type HostRange } from '../../api/host-ranges.ts';
 import { hasEnded, isBound, isGated, isLive } from '../../gang/plan/census.ts';
 import type { PodRecord } from '../../gang/records.ts';
 import type { GroupNumbers } from '../../workloads/gang-numbers.ts';
@@ -38,6 +39,20 @@ export function followed(group: GroupNumbers, now: number, { pods, countsItself 
   const runs = working.some((pod) => !isGated(pod));
   const most = Math.max(now, live.filter(isOfGroup).length);
   return { ...left, minReplicas: runs ? Math.min(minReplicas, most) : minReplicas };
+}
+
+/** A group of a gang that has formed counts on no more Pods than it has hosts: programs that run know no others. */
+export function withinHosts(
+  group: GroupNumbers,
+  hosts: ReadonlyMap<string, readonly HostRange[]>,
+): GroupNumbers {
+  const ranges = hosts.get(group.name);
+  const most = ranges === undefined ? Infinity : countInRanges(ranges);
+  return {
+    ...group,
+    replicas: Math.min(group.replicas, most),
+    minReplicas: Math.min(group.minReplicas, most),
+  };
 }
 
 /**

@@ -1,19 +1,27 @@
 import {
   ANNOTATION_EXPECTED_PODS,
+  ANNOTATION_HOSTS,
   ANNOTATION_WORKLOAD_RESULT,
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
-import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
-import { workloadResult, workloadOf } from '../../gang/gang-workload.ts';
+import { namedHosts } from '../../api/host-ranges.ts';
+import { workloadTitle } from '../../api/pod-origin.ts';
+import { workloadResult } from '../../gang/gang-workload.ts';
 import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { countsWhatIsLeft, gangKindOf } from '../../workloads/kinds.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
-import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
-import { followed, onlyLeft } from './followed-minimum.ts';
-import { gangName, maybeGangName } from '../../workloads/gang-names.ts';
+import {
+  expectedText,
+  groupsFromSize,
+  hostsOfMade,
+  ownerOf,
+  type GangGiven,
+} from '../../workloads/made-gang.ts';
+import { followed, onlyLeft, withinHosts } from './followed-minimum.ts';
+import { isMade, gangNameFor, workloadIdOf, type WorkloadId } from './gang-subject.ts';
 
 /** A workload, trimmed to the fields that its gang is made from. */
 export interface WorkloadRecord {
@@ -72,7 +80,9 @@ export function planMadeGang(state: MadeState): GangAction {
   if (gang !== undefined && (!isMade(gang) || gang.deletionTimestamp !== undefined)) return NOTHING;
   const running = state.pods.filter(isRunning);
   // A Pod whose label differs from its workload's gang name was relabelled by hand, so its origin is ignored.
-  const newest = running.toSorted(byAge).findLast(({ origin }) => origin && nameFor(origin) === state.name);
+  const newest = running
+    .toSorted(byAge)
+    .findLast(({ origin }) => origin && gangNameFor(origin) === state.name);
   const subject = newest?.origin ?? (gang && workloadIdOf(gang));
   const kind = subject && gangKindOf(subject.kind, state.kinds);
   if (subject === undefined || kind === undefined) return NOTHING;
@@ -118,7 +128,8 @@ function planRead(state: MadeState, known: WorkloadRecord, { workload, kind, new
     groups.every(
       ({ minReplicas, left }) => (gang === undefined ? Math.min(minReplicas, left) : minReplicas) === 0,
     );
-  return planGroups(state, { groups, idle, newest, origin: { ...workload, uid: known.uid }, owner });
+  const origin = { ...workload, uid: known.uid };
+  return planGroups(state, { groups, idle, newest, origin, owner, kind, policy: numbers.policy });
 }
 
 /** Whether the Pod's workload still counts on it. */
@@ -147,7 +158,7 @@ function planUnread(
   }
   const { controller, uid: own = controller.uid } = origin;
   const owner = own === controller.uid ? controller : ownerOf(kind, origin.name, own);
-  return planGroups(state, { groups, idle: false, newest, origin, owner });
+  return planGroups(state, { groups, idle: false, newest, origin, owner, kind, policy: undefined });
 }
 
 function planEnd(gang: GangRecord | undefined, result: 'Succeeded' | 'Failed'): GangAction {
@@ -161,7 +172,10 @@ interface Wanted extends Pick<GangGiven, 'owner'> {
   /** Whether nothing of the workload is to run now. */
   readonly idle: boolean;
   readonly newest: PodRecord | undefined;
-  readonly origin: GangGiven['origin'];
+  readonly origin: WorkloadId & GangGiven['origin'];
+  readonly kind: GangKind;
+  /** The HPCPolicy that the templates name; undefined also where they cannot be read. */
+  readonly policy: string | undefined;
 }
 
 function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted): GangAction {
@@ -175,9 +189,10 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   if (gang === undefined) {
     if (newest === undefined) return NOTHING;
     const { priorityClassName } = newest;
+    const prepared = preparation(wanted, newest);
     return {
       do: 'create',
-      gang: { namespace, name, origin, owner, groups, priorityClassName },
+      gang: { namespace, name, origin, owner, groups, priorityClassName, ...prepared },
       like: newest,
     };
   }
@@ -190,20 +205,40 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   }
   const countsItself = countsWhatIsLeft(origin.kind);
   const minimums = new Map<number, number>();
+  const hosts = namedHosts(gang).groups;
   const asked = groups.map((group, index) => {
     const minimum = gang.spec.groups[index]?.minReplicas ?? 0;
-    const next = forms ? group : followed(group, minimum, { pods, countsItself });
+    const next = forms ? group : withinHosts(followed(group, minimum, { pods, countsItself }), hosts);
     if (next.minReplicas !== minimum) minimums.set(index, next.minReplicas);
     return next;
   });
   const expected = expectedText(asked);
   const other = expected !== gang.annotations.get(ANNOTATION_EXPECTED_PODS);
   const resumed = workloadResult(gang) !== undefined;
-  if (minimums.size === 0 && !other && !resumed) return NOTHING;
+  const moved = forms ? otherHosts(gang, wanted) : undefined;
+  if (minimums.size === 0 && !other && !resumed && moved === undefined) return NOTHING;
   return changing(gang, minimums, {
+    ...moved,
     ...(other && { [ANNOTATION_EXPECTED_PODS]: expected ?? null }),
     ...(resumed && { [ANNOTATION_WORKLOAD_RESULT]: null }),
   });
+}
+
+/** The HPCPolicy of a new gang, with the hosts of all of its Pods, as what is done already was on some of them. */
+function preparation(wanted: Wanted, { prepared }: PodRecord): Pick<GangGiven, 'policy' | 'hosts'> {
+  // The mark of a Pod begins with the policy by which it was prepared.
+  const policy = wanted.policy ?? prepared?.split('@', 1)[0];
+  return { policy, hosts: policy === undefined ? undefined : hostsIn(wanted) };
+}
+
+const hostsIn = ({ kind, origin, groups }: Wanted): string | undefined =>
+  hostsOfMade(kind, origin.name, groups, origin.part);
+
+/** The hosts of a gang that has yet to form, where its workload has others now: programs that run read them once. */
+function otherHosts({ annotations }: GangRecord, wanted: Wanted): Record<string, string> | undefined {
+  const before = annotations.get(ANNOTATION_HOSTS);
+  const now = before === undefined ? undefined : hostsIn(wanted);
+  return now === undefined || now === before ? undefined : { [ANNOTATION_HOSTS]: now };
 }
 
 const changing = (
@@ -211,28 +246,3 @@ const changing = (
   minimums: GangChange['minimums'],
   annotations: GangChange['annotations'],
 ): GangAction => ({ do: 'change', gang, change: { minimums, annotations } });
-
-const nameFor = ({ kind, name, part }: WorkloadId): string => gangName(kind, name, part);
-
-type WorkloadId = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
-
-/** The workload that a gang was made for. */
-function workloadIdOf(gang: GangRecord): WorkloadId | undefined {
-  const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
-  if (name === '') return undefined;
-  return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
-}
-
-/**
- * Whether Muster made the gang. Its annotations alone do not prove that: whoever may patch a PodGang may write them,
- * and a gang that Muster made is deleted with its workload. So the gang also has to be owned by that workload; or, if
- * the annotations have no uid or the owner was deleted without its Pods, have the name that the workload's gang gets.
- */
-function isMade(gang: GangRecord): boolean {
-  const subject = workloadIdOf(gang);
-  if (subject === undefined) return false;
-  const uid = gang.annotations.get(ANNOTATION_WORKLOAD_UID);
-  const { owners = [] } = gang;
-  if (owners.length > 0 && uid !== undefined) return owners.includes(uid);
-  return maybeGangName(gang.name, subject.kind, subject.name);
-}

@@ -1,6 +1,6 @@
 import { own, ownString, parsedJson, isObject, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
-import { quoted } from '../../text/printable.ts';
+import { printable, quoted } from '../../text/printable.ts';
 import type { FieldReader } from '../../k8s/field-reader.ts';
 import type { ComponentReplicas, TargetCluster } from './candidate.ts';
 
@@ -49,7 +49,7 @@ export function minAvailableOf(
     const [, name = only?.name, digits = ''] = /^(?:([^=]+)=)?(\d{1,10})$/.exec(part.trim()) ?? [];
     const template = templates.find((one) => one.name === name) ?? only;
     if (digits === '' || template === undefined) {
-      const form = only === undefined ? templates.map((one) => `${one.name}=1`).join(',') : '8';
+      const form = only === undefined ? printable(templates.map((one) => `${one.name}=1`).join(',')) : '8';
       reading.wrong(field, `${quoted(part.trim())} is not understood; write it as ${form}`);
       continue;
     }

@@ -7,12 +7,13 @@ import { withoutLists, type UnreadList } from '../../json/unread-lists.ts';
 export interface AnswerHead {
   readonly status: number;
   readonly retryAfter: string | undefined;
+  readonly contentType: string | undefined;
 }
 
 /** Reading from the socket pauses while more than this many bytes wait to be taken. */
-const MAX_WAITING = 1024 * 1024;
+const MAX_WAITING = 256 * 1024;
 /** From this many bytes on, a take is not delayed to gather more: one wake-up is cheap compared with parsing them. */
-const MUCH = 256 * 1024;
+const MUCH = 64 * 1024;
 
 /**
  * A streamed answer. Its pieces are kept until {@link take} returns them all at once, so a reader that takes seldom is
@@ -81,7 +82,9 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    if (status >= 200) this.#head.resolve({ status, retryAfter: headerOf(headers, 'retry-after') });
+    if (status < 200) return;
+    const [retryAfter, contentType] = [headerOf(headers, 'retry-after'), headerOf(headers, 'content-type')];
+    this.#head.resolve({ status, retryAfter, contentType });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -127,9 +130,12 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
 const MAX_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
+/** The bytes that are split at a time: to search and decode a megabyte takes as long as a few reviews. */
+const PORTION = 64 * 1024;
+
 /**
  * Splits the bytes of a watch into lines, wherever the network has split them: inside a line, or inside a character.
- * Yields all complete lines together, since a busy watch has hundreds.
+ * Yields many lines together, since a busy watch has hundreds.
  * @param stream batches of pieces
  * @param unread lists that are emptied before parsing: most bytes of a Pod are in lists that watchers do not use
  * @throws when the stream ends inside a line: an event was lost, and the caller has to connect again
@@ -140,7 +146,7 @@ export async function* linesOf(
 ): AsyncGenerator<string[], void> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  for await (const pieces of stream) {
+  for await (const pieces of inPortions(stream)) {
     const last = pieces.findLastIndex((piece) => piece.includes(NEWLINE));
     const piece = pieces[last];
     if (piece === undefined) {
@@ -163,4 +169,38 @@ export async function* linesOf(
     throw new Error('the stream ended inside an event');
 }
 
-const bytesIn = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+export async function* inPortions(
+  stream: AsyncIterable<readonly Buffer[]>,
+): AsyncGenerator<readonly Buffer[]> {
+  for await (const pieces of stream) {
+    let from = 0;
+    let bytes = 0;
+    for (const [index, { length }] of pieces.entries()) {
+      bytes += length;
+      if (bytes < PORTION && index < pieces.length - 1) continue;
+      yield pieces.slice(from, index + 1);
+      [from, bytes] = [index + 1, 0];
+    }
+  }
+}
+
+export const bytesIn = (pieces: readonly Buffer[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** Decides how a stream is read when its first piece has arrived, which is after its headers. */
+export async function* chosen<Piece, Part>(
+  stream: AsyncGenerator<Piece, void>,
+  read: (pieces: AsyncIterable<Piece>) => AsyncIterable<Part>,
+): AsyncGenerator<Part, void> {
+  const first = await stream.next();
+  if (first.done === true) return;
+  const pieces = async function* (): AsyncGenerator<Piece, void> {
+    try {
+      yield first.value;
+      yield* stream;
+    } finally {
+      await stream.return();
+    }
+  };
+  yield* read(pieces());
+}

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json/json.ts';
 import type { PatchOperation } from '../../json/patch.ts';
 import type { UnreadList } from '../../json/unread-lists.ts';
+import type { Message } from '../../protobuf/message.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 
 export interface KubeCallOptions {
@@ -10,6 +11,8 @@ export interface KubeCallOptions {
   readonly timeoutMs?: number;
   /** Exempt from the rate limit: for calls that must not be delayed by others, such as the renewal of a Lease. */
   readonly unlimited?: boolean;
+  /** Comes before other calls of its namespace that wait for their turn: what somebody waits for most. */
+  readonly first?: boolean;
 }
 
 export interface WriteOptions extends KubeCallOptions {
@@ -44,10 +47,15 @@ export interface Selection {
   readonly fieldSelector?: string | undefined;
 }
 
-/** Lists that are removed from listed and watched objects before they are parsed. */
+/** What of listed and watched objects is not parsed. */
 export interface Unread {
   /** Lists that are emptied; default: those of `managedFields`. */
   readonly unread?: readonly UnreadList[] | undefined;
+  /**
+   * The only fields of watched objects where the API server serves the kind in protobuf, which it writes in a third of
+   * the time of JSON. Absent: all fields, in JSON.
+   */
+  readonly fields?: Message | undefined;
 }
 
 export interface ListOptions extends Selection, Unread, KubeCallOptions {
@@ -68,6 +76,11 @@ export interface Page<T> {
 
 export interface WatchOptions extends Selection, Unread {
   readonly resourceVersion: string;
+  /**
+   * Begins with an ADDED event for each object, and a bookmark with the annotation `k8s.io/initial-events-end`
+   * (WatchList). Without a resourceVersion their state is the newest.
+   */
+  readonly initialEvents?: boolean;
   /** Time after which the server ends the watch normally. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal;
@@ -77,7 +90,7 @@ export interface WatchOptions extends Selection, Unread {
 
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** A bookmark's object has only `metadata.resourceVersion`. */
+  /** A bookmark's object has only `metadata.resourceVersion` and annotations. */
   readonly object: T;
 }
 

@@ -39,6 +39,32 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Work on a thread that also answers reviews is done for this long (ms) at a time. */
+const SLICE_MS = 2;
+
+/** Divides long work into slices, between which the thread does what else waits. */
+export class Slices {
+  readonly #clock: Pick<Clock, 'now'>;
+  /** Since when there has been work in this turn of the event loop. */
+  #since: number | undefined;
+
+  constructor(clock: Pick<Clock, 'now'> = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the slice has lasted long enough; begins one where there is none. */
+  isOver(): boolean {
+    if (this.#since !== undefined) return this.#clock.now() - this.#since >= SLICE_MS;
+    this.#since = this.#clock.now();
+    setImmediate(() => (this.#since = undefined));
+    return false;
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Kubernetes' MicroTime, which always has six fractional digits. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 /** TLS settings of a connection; PEM texts. */
@@ -23,6 +24,22 @@ export interface Connection {
   headers(): Promise<Readonly<Record<string, string | string[]>>>;
   /** Drops cached credentials after a 401. @returns whether a second attempt makes sense */
   refresh(): boolean;
+}
+
+/**
+ * TLS settings with one context for all connections: otherwise each of several hundred parses the certificates and keeps
+ * them. Without it where they are unusable, which the first connection then reports.
+ */
+export function sharedTls({
+  server,
+  tls,
+}: Pick<Connection, 'server' | 'tls'>): ConnectionTls & { readonly secureContext?: SecureContext } {
+  if (!server.startsWith('https:')) return tls;
+  try {
+    return { ...tls, secureContext: createSecureContext(tls) };
+  } catch {
+    return tls;
+  }
 }
 
 /**

@@ -37,6 +37,8 @@ export const isInvalid = (error: unknown): boolean => hasStatus(error, 400, 422)
 /** The resourceVersion or continue token is too old: list again. */
 export const isGone = (error: unknown): boolean =>
   hasStatus(error, 410) || (error instanceof ApiError && error.reason === 'Expired');
+/** The API server has failed at what it was asked, and may do so with another request for the same. */
+export const isServerFailure = (error: unknown): boolean => error instanceof ApiError && error.status >= 500;
 /** There was no answer: whether a write happened is unknown. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof MusterError && error.code === 'CLUSTER_UNREACHABLE';

@@ -1,7 +1,6 @@
-import { own, ownString, type Json } from '../../json/json.ts';
-import { printable } from '../../text/printable.ts';
 import { MANAGED_FIELDS, withoutLists } from '../../json/unread-lists.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
+import type { Message } from '../../protobuf/message.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   KubeCallOptions,
@@ -15,7 +14,7 @@ import type {
   WriteOptions,
 } from './client.ts';
 import type { Connection } from './connection.ts';
-import { errorFromStatus, unreachable } from './errors.ts';
+import { unreachable } from './errors.ts';
 import {
   collectionPath,
   objectPath,
@@ -26,7 +25,9 @@ import {
 } from './resources.ts';
 import type { TokenBucket } from './token-bucket.ts';
 import { Transport, type Call, type TransportOptions } from './transport.ts';
-import { linesOf } from './answer-stream.ts';
+import { chosen, linesOf } from './answer-stream.ts';
+import { eventsIn } from './watch-events.ts';
+import { framesOf, isProtobuf, PROTOBUF_OR_JSON, readFrame } from './watch-frames.ts';
 
 export interface KubeClientOptions extends TransportOptions {
   /** Limits the rate of calls but not of watches. Absent: only the number of connections limits them. */
@@ -36,20 +37,26 @@ export interface KubeClientOptions extends TransportOptions {
 }
 
 interface CallLimit {
-  run<T>(lane: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(
+    lane: string,
+    call: (resting: Call['resting']) => Promise<T>,
+    options: Pick<KubeCallOptions, 'signal' | 'first'>,
+  ): Promise<T>;
 }
 
 /** @param settings of the connections; the clock is for tests */
 export function createKubeClient(connection: Connection, settings: KubeClientOptions = {}): KubeClient {
   const transport = new Transport(connection, settings);
   const send = async <T>(
-    call: Omit<Call, 'signal' | 'timeoutMs'> & Unread,
-    { signal, timeoutMs = 15_000, unlimited }: KubeCallOptions = {},
+    call: Omit<Call, 'signal' | 'timeoutMs' | 'resting'> & Unread,
+    { signal, timeoutMs = 15_000, unlimited, first = false }: KubeCallOptions = {},
   ): Promise<T> => {
     const { limit, window } = unlimited === true ? {} : settings;
     await limit?.take(signal);
-    const now = (): Promise<Buffer> => transport.call({ ...call, signal, timeoutMs });
-    const bytes = await (window === undefined ? now() : window.run(namespaceIn(call.path), now, signal));
+    const now = (resting?: Call['resting']): Promise<Buffer> =>
+      transport.call({ ...call, signal, timeoutMs, resting });
+    const lane = namespaceIn(call.path);
+    const bytes = await (window === undefined ? now() : window.run(lane, now, { signal, first }));
     if (call.keepAnswer === false) return undefined as T;
     try {
       return JSON.parse(withoutLists(bytes, call.unread ?? [])) as T;
@@ -146,14 +153,15 @@ export function createKubeClient(connection: Connection, settings: KubeClientOpt
       );
     },
     evict: async ({ namespace, name, uid }, options) => {
-      const pod = { resource: PODS, namespace, name, subresource: 'eviction' };
+      const pod = { resource: PODS, namespace, name };
       const body = {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid } },
       };
-      await write('POST', objectPath(pod), nameOf('create', pod), body, JSON_TYPE, options);
+      const path = objectPath({ ...pod, subresource: 'eviction' });
+      await write('POST', path, nameOf('evict', pod), body, JSON_TYPE, options);
     },
     close: () => transport.close(),
   };
@@ -173,31 +181,30 @@ async function* watch<T>(
   resource: Resource,
   options: WatchOptions,
 ): AsyncGenerator<readonly WatchEvent<T>[], void> {
-  const { resourceVersion, timeoutSeconds, signal, accepted } = options;
+  const { resourceVersion, timeoutSeconds, signal, fields, unread = UNREAD } = options;
+  const initial = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
   const query = queryOf({
     ...selectors(options),
     watch: 1,
     allowWatchBookmarks: 'true',
+    ...(options.initialEvents && initial),
     resourceVersion,
     timeoutSeconds,
   });
   const what = `watch ${resource.plural}`;
   const path = collectionPath(resource, options.namespace) + query;
   try {
-    const stream = transport.stream({ method: 'GET', path, what, signal }, accepted);
-    for await (const lines of linesOf(stream, options.unread ?? UNREAD)) {
-      const events: WatchEvent<T>[] = [];
-      for (const line of lines) {
-        const event = JSON.parse(line) as unknown;
-        if (ownString(event, 'type') === 'ERROR') {
-          if (events.length > 0) yield events;
-          throw errorFromStatus(what, own(event, 'object'));
-        }
-        if (!isWatchEvent(event)) throw new Error(`no event of a watch: ${printable(line, 80)}`);
-        events.push(event as WatchEvent<T>);
-      }
-      yield events;
-    }
+    const headers = fields === undefined || illegible.has(transport) ? {} : { accept: PROTOBUF_OR_JSON };
+    let contentType: string | undefined;
+    const stream = transport.stream({ method: 'GET', path, what, signal, headers }, (type) => {
+      contentType = type;
+      options.accepted?.();
+    });
+    yield* chosen(stream, (pieces) =>
+      fields !== undefined && isProtobuf(contentType)
+        ? eventsIn<T, Buffer>(framesOf(pieces), (frame) => legible(transport, frame, fields), what)
+        : eventsIn<T, string>(linesOf(pieces, unread), (line) => JSON.parse(line) as unknown, what),
+    );
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     const name = (cause as { name?: unknown } | undefined)?.name;
@@ -205,14 +212,16 @@ async function* watch<T>(
   }
 }
 
-const TYPES = new Set<Json | undefined>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+/** API servers, and what stands in front of them, whose protobuf could not be read: they are asked for JSON. */
+const illegible = new WeakSet<Transport>();
 
-/** Whether a watch event has a known type and names its object. Nothing would remove other data from a cache again. */
-function isWatchEvent(event: unknown): boolean {
-  const type = own(event, 'type');
-  const metadata = own(own(event, 'object'), 'metadata');
-  const version = ownString(metadata, 'resourceVersion');
-  return TYPES.has(type) && !!version && (type === 'BOOKMARK' || !!ownString(metadata, 'name'));
+function legible(transport: Transport, frame: Buffer, fields: Message): unknown {
+  try {
+    return readFrame(frame, fields);
+  } catch (cause) {
+    illegible.add(transport);
+    throw new Error(`protobuf that cannot be read, JSON comes next: ${messageOf(cause)}`, { cause });
+  }
 }
 
 const selectors = ({ labelSelector, fieldSelector }: Selection) => ({ labelSelector, fieldSelector });

@@ -116,6 +116,27 @@ export class Patience {
   }
 }
 
+type Listener = () => void;
+const listeners = new WeakMap<AbortSignal, Set<Listener>>();
+
+/**
+ * Calls `aborted`, which must not throw, once the signal is aborted. A signal has one event listener for all calls in flight:
+ * to remove one of several hundred, Node compares it with each.
+ * @returns a function that ends this
+ */
+export function onAbort(signal: AbortSignal, aborted: Listener): () => void {
+  let all = listeners.get(signal);
+  if (all === undefined) {
+    const waiting = new Set<Listener>();
+    all = waiting;
+    listeners.set(signal, waiting);
+    signal.addEventListener('abort', () => waiting.forEach((listener) => listener()), { once: true });
+  }
+  const known = all;
+  known.add(aborted);
+  return () => known.delete(aborted);
+}
+
 export function headerOf(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   name: string,

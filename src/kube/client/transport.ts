@@ -1,10 +1,11 @@
 import type { Dispatcher, Pool } from 'undici';
 import UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { systemClock, sleep, type Clock, type UniformRandom } from './clock.ts';
-import type { Connection } from './connection.ts';
+import { sharedTls, type Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
 import { AnswerStream, type AnswerHead } from './answer-stream.ts';
-import { AnswerTooLarge, Patience, PendingCall, type HttpAnswer } from './pending-call.ts';
+import { errorText } from './watch-frames.ts';
+import { AnswerTooLarge, onAbort, Patience, PendingCall, type HttpAnswer } from './pending-call.ts';
 
 export interface TransportOptions {
   /** Number of connections for calls. Default 16. */
@@ -39,6 +40,8 @@ export interface Call {
   readonly maxBytes?: number | undefined;
   /** false: the answer's body is discarded, since the caller only needs to know whether the call succeeded. Default true. */
   readonly keepAnswer?: boolean;
+  /** Waits until the rest before a retry is over and the call may be in flight again. */
+  readonly resting?: ((rest: Promise<void>) => Promise<void>) | undefined;
 }
 
 /** Number of retries after a 429 or 5xx with `Retry-After`; the longest single wait (ms). */
@@ -88,7 +91,7 @@ export class Transport {
       // Calls and watches have their own timeouts, here and in the reflector; undici's would interfere with them.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { ...connection.tls, timeout: 10_000, keepAliveInitialDelay: TCP_PROBE_AFTER },
+      connect: { ...sharedTls(connection), timeout: 10_000, keepAliveInitialDelay: TCP_PROBE_AFTER },
     };
     this.#calls = new UndiciPool(origin, { ...common, connections: options.connections ?? 16 });
     this.#watches = new UndiciPool(origin, { ...common, connections: null });
@@ -103,8 +106,8 @@ export class Transport {
   async call(call: Call): Promise<Buffer> {
     call.signal?.throwIfAborted();
     const patience = new Patience();
-    const abort = (): void => patience.end(call.signal?.reason);
-    call.signal?.addEventListener('abort', abort, { once: true });
+    const { signal } = call;
+    const ended = signal && onAbort(signal, () => patience.end(signal.reason));
     const cancel = this.#clock.after(call.timeoutMs, () => {
       const late = new Error(`nothing within ${call.timeoutMs / 1000} s`);
       patience.end(unreachable(call.what, this.server, late));
@@ -113,7 +116,7 @@ export class Transport {
       return await this.#persistently(call, patience);
     } finally {
       cancel();
-      call.signal?.removeEventListener('abort', abort);
+      ended?.();
     }
   }
 
@@ -145,7 +148,7 @@ export class Transport {
       const timeLeft = startedAt + call.timeoutMs - this.#clock.now();
       if (!overloaded || after === undefined || retries >= MAX_RETRIES || wait >= timeLeft) throw error;
       retries += 1;
-      await sleep(this.#clock, wait, call.signal);
+      await (call.resting ?? ((rest) => rest))(sleep(this.#clock, wait, call.signal));
     }
   }
 
@@ -168,19 +171,18 @@ export class Transport {
   /**
    * Makes a call with a streamed answer and yields its pieces as they arrive, those within a moment together. Ends with
    * the answer; throws as `call` does.
-   * @param accepted called when the headers of a successful answer have arrived
+   * @param accepted called with the Content-Type when the headers of a successful answer have arrived
    */
   async *stream(
     call: Omit<Call, 'timeoutMs'>,
-    accepted?: () => void,
+    accepted?: (contentType: string | undefined) => void,
   ): AsyncGenerator<readonly Buffer[], void> {
     call.signal?.throwIfAborted();
     const answer = new AnswerStream();
     const cut = (): void => answer.cut(call.signal?.reason);
     call.signal?.addEventListener('abort', cut, { once: true });
     try {
-      await this.#accept(call, answer);
-      accepted?.();
+      accepted?.((await this.#accept(call, answer)).contentType);
       for (let pieces = await answer.take(); pieces !== undefined; pieces = await answer.take()) {
         const at = this.#clock.now();
         yield pieces;
@@ -196,7 +198,7 @@ export class Transport {
     }
   }
 
-  async #accept(call: Omit<Call, 'timeoutMs'>, answer: AnswerStream): Promise<void> {
+  async #accept(call: Omit<Call, 'timeoutMs'>, answer: AnswerStream): Promise<AnswerHead> {
     let head: AnswerHead | undefined;
     try {
       this.#watches.dispatch(await this.#requestOf(call), answer);
@@ -206,12 +208,12 @@ export class Transport {
         this.#observer.answered?.(verbOf(call), head?.status);
       }
     }
-    if (head.status < 400) return;
+    if (head.status < 400) return head;
     if (head.status === 401) this.#connection.refresh();
     const text: Buffer[] = [];
     for (let pieces = await answer.take(); pieces !== undefined; pieces = await answer.take())
       text.push(...pieces);
-    throw errorFromAnswer(call.what, head.status, Buffer.concat(text).toString(), head.retryAfter);
+    throw errorFromAnswer(call.what, head.status, errorText(Buffer.concat(text)), head.retryAfter);
   }
 
   async #requestOf({

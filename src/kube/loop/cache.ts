@@ -64,6 +64,10 @@ export class Cache<T extends Identified> implements Store<T> {
     return this.#objects.values();
   }
 
+  keys(): IterableIterator<string> {
+    return this.#objects.keys();
+  }
+
   byIndex(index: string, value: string): T[] {
     const keys = this.#index(index).get(value);
     if (keys === undefined) return [];
@@ -114,15 +118,14 @@ export class Cache<T extends Identified> implements Store<T> {
   }
 
   /**
-   * Replaces the contents by a complete list, even if it is older than the stored state (an etcd restored from a
-   * backup): objects that are not in it are deleted. Yields the changes one at a time, each after the caller has
-   * handled the one before.
+   * Replaces the contents by those of a complete list, even if it is older than the stored state (an etcd restored from
+   * a backup). Yields the changes one at a time, each after the caller has handled the one before.
+   * @param objects of the list, all or those that are not stored so
+   * @param missing keys of the objects that are not in the list, and so are deleted
    */
-  *replace(objects: Iterable<T>): Generator<ObjectChange<T>, void> {
-    const present = new Set<string>();
+  *replace(objects: Iterable<T>, missing: Iterable<string>): Generator<ObjectChange<T>, void> {
     for (const object of objects) {
       const key = keyOf(object.namespace, object.name);
-      present.add(key);
       const old = this.#objects.get(key);
       if (old === undefined) {
         this.#set(key, object);
@@ -131,8 +134,9 @@ export class Cache<T extends Identified> implements Store<T> {
         yield* this.#exchange(key, old, object);
       }
     }
-    for (const [key, old] of this.#objects) {
-      if (present.has(key)) continue;
+    for (const key of missing) {
+      const old = this.#objects.get(key);
+      if (old === undefined) continue;
       this.#unset(key, old);
       yield { type: 'deleted', old, new: undefined };
     }

@@ -7,7 +7,7 @@ export const MOST_CALLS = 256;
 /** An answer is in time within twice the shortest time of late, or within this much more (ms). */
 const IN_TIME_MS = 25;
 /** How long the shortest time counts (ms): an API server that has become slower for good is the new measure then. */
-const REMEMBERED_MS = 10_000;
+const REMEMBERED_MS = 3_000;
 /** Calls fewer for one that was refused: so more than a sixth of them refused makes the window smaller, less does not. */
 const PER_REFUSAL = 5;
 /** A window that was idle for so long starts anew (ms). */
@@ -16,6 +16,8 @@ const IDLE_MS = 30_000;
 const LOST_TOGETHER_MS = 1_000;
 /** What an API server that is overloaded answers, or a proxy in front of it. */
 const REFUSALS: ReadonlySet<number> = new Set([429, 503, 504]);
+/** Refused by a PodDisruptionBudget with the 429 of an API server that is overloaded. */
+const EVICT = 'evict';
 /** The verbs whose times are compared: a list takes as long as it is large. */
 const COMPARED: ReadonlySet<string> = new Set(['get', 'patch', 'create', 'replace', 'delete']);
 
@@ -63,17 +65,32 @@ export class CallWindow {
     return this.#waiting.size;
   }
 
-  /** Makes a call once it may be in flight. @throws the signal's reason when it is aborted first */
-  async run<T>(lane: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /**
+   * Makes a call once it may be in flight. While it rests, between an answer that asks for it and the next try, another is
+   * in flight in its place.
+   * @param first whether it comes before those of its lane that wait and are not; whoever has rested does
+   * @throws the signal's reason when it is aborted first
+   */
+  async run<T>(
+    lane: string,
+    call: (resting: (rest: Promise<void>) => Promise<void>) => Promise<T>,
+    { signal, first = false }: { readonly signal?: AbortSignal | undefined; readonly first?: boolean } = {},
+  ): Promise<T> {
     signal?.throwIfAborted();
     if (this.#inFlight === 0 && this.#clock.now() - this.#lastAnswer > IDLE_MS) this.#limit = LEAST;
-    if (this.#may(lane)) this.#enter(lane);
-    else await this.#turn(lane, signal);
-    try {
-      return await call();
-    } finally {
+    await this.#turn(lane, first, signal);
+    let inFlight = true;
+    const resting = async (rest: Promise<void>): Promise<void> => {
+      inFlight = false;
       this.#leave(lane);
-      this.#admit();
+      await rest;
+      await this.#turn(lane, true, signal);
+      inFlight = true;
+    };
+    try {
+      return await call(resting);
+    } finally {
+      if (inFlight) this.#leave(lane);
     }
   }
 
@@ -88,7 +105,7 @@ export class CallWindow {
     if (status === undefined) {
       if (now - this.#lostAt > LOST_TOGETHER_MS) this.#limit = Math.max(LEAST, Math.floor(this.#limit / 2));
       this.#lostAt = now;
-    } else if (REFUSALS.has(status)) {
+    } else if (REFUSALS.has(status) && verb !== EVICT) {
       this.#limit = Math.max(LEAST, this.#limit - PER_REFUSAL);
     } else if (ms !== undefined && COMPARED.has(verb) && this.#inTime(ms, now) && this.waiting > 0) {
       this.#limit = Math.min(MOST_CALLS, this.#limit + 1);
@@ -122,9 +139,15 @@ export class CallWindow {
     const left = (this.#ofLane.get(lane) ?? 1) - 1;
     if (left === 0) this.#ofLane.delete(lane);
     else this.#ofLane.set(lane, left);
+    this.#admit();
   }
 
-  #turn(lane: string, signal: AbortSignal | undefined): Promise<void> {
+  async #turn(lane: string, first: boolean, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#may(lane)) this.#enter(lane);
+    else await this.#waited(lane, first, signal);
+  }
+
+  #waited(lane: string, first: boolean, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       let waits = true;
       const aborted = (): void => {
@@ -137,7 +160,7 @@ export class CallWindow {
         return waits;
       };
       signal?.addEventListener('abort', aborted, { once: true });
-      this.#waiting.push(lane, String(this.#asked++), { go });
+      this.#waiting.push(lane, String(this.#asked++), { go }, first);
     });
   }
 

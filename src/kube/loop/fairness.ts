@@ -1,10 +1,19 @@
+/** The items of one lane by key: those that come first, and the rest. */
+interface Lane<T> {
+  readonly first: Map<string, T>;
+  readonly rest: Map<string, T>;
+}
+
+const sizeOf = (lane: Lane<unknown> | undefined): number =>
+  lane === undefined ? 0 : lane.first.size + lane.rest.size;
+
 /**
  * Waiting items in lanes that take turns. The first item of a lane therefore waits for one turn of each other lane at
  * most, however many items the other lanes have.
  */
 export class Lanes<T> {
   /** In the order of their turns; no lane is empty. */
-  readonly #lanes = new Map<string, Map<string, T>>();
+  readonly #lanes = new Map<string, Lane<T>>();
   #size = 0;
 
   get size(): number {
@@ -12,16 +21,19 @@ export class Lanes<T> {
   }
 
   sizeOf(lane: string): number {
-    return this.#lanes.get(lane)?.size ?? 0;
+    return sizeOf(this.#lanes.get(lane));
   }
 
-  /** Adds the item at the end of its lane. An existing key keeps its place. */
-  push(lane: string, key: string, value: T): void {
-    const waiting = this.#lanes.get(lane);
-    if (waiting?.has(key) === true) return;
+  /**
+   * Adds the item at the end of its lane. An existing key keeps its place.
+   * @param first whether it comes before all of the lane that are not
+   */
+  push(lane: string, key: string, value: T, first = false): void {
+    let waiting = this.#lanes.get(lane);
+    if (waiting?.first.has(key) === true || waiting?.rest.has(key) === true) return;
+    if (waiting === undefined) this.#lanes.set(lane, (waiting = { first: new Map(), rest: new Map() }));
+    (first ? waiting.first : waiting.rest).set(key, value);
     this.#size += 1;
-    if (waiting === undefined) this.#lanes.set(lane, new Map([[key, value]]));
-    else waiting.set(key, value);
   }
 
   /** Removes and returns the first item of the next lane whose first item `may` accepts; undefined when there is none. */
@@ -29,13 +41,14 @@ export class Lanes<T> {
     may: (lane: string, key: string) => boolean = () => true,
   ): { readonly lane: string; readonly key: string; readonly value: T } | undefined {
     for (const [lane, waiting] of this.#lanes) {
-      for (const [key, value] of waiting) {
+      const items = waiting.first.size > 0 ? waiting.first : waiting.rest;
+      for (const [key, value] of items) {
         if (!may(lane, key)) break;
-        waiting.delete(key);
+        items.delete(key);
         this.#size -= 1;
         // The lane moves to the end of the order, or is removed when it is empty.
         this.#lanes.delete(lane);
-        if (waiting.size > 0) this.#lanes.set(lane, waiting);
+        if (sizeOf(waiting) > 0) this.#lanes.set(lane, waiting);
         return { lane, key, value };
       }
     }
@@ -44,8 +57,8 @@ export class Lanes<T> {
 
   /** The first item of each lane. */
   *firsts(): Generator<T, void> {
-    for (const waiting of this.#lanes.values()) {
-      for (const value of waiting.values()) {
+    for (const { first, rest } of this.#lanes.values()) {
+      for (const value of (first.size > 0 ? first : rest).values()) {
         yield value;
         break;
       }

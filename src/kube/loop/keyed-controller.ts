@@ -1,5 +1,5 @@
 import type { Clock } from '../client/clock.ts';
-import { sleep, systemClock } from '../client/clock.ts';
+import { sleep, Slices, systemClock } from '../client/clock.ts';
 import { isUnreachable } from '../client/errors.ts';
 import { STARTING_MS } from './backoff.ts';
 import { aborted } from './deadline.ts';
@@ -142,7 +142,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
   const { concurrency } = options;
   queue.sharedBy(() => 2 * (typeof concurrency === 'number' ? concurrency : concurrency()));
-  const all = processAll(queue, (key) => processOne(key, options, limit, giveUp.signal));
+  const all = processAll(queue, (key) => processOne(key, options, limit, giveUp.signal), clock);
   return {
     stop: async (graceMs = GRACE_MS) => {
       queue.close();
@@ -156,12 +156,22 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-/** Begins with each key as soon as the queue hands it out. @returns once the queue is closed and all have ended */
-async function processAll(queue: WorkQueue, process: (key: string) => Promise<void>): Promise<void> {
+/**
+ * Begins with each key as soon as the queue hands it out. Keys with nothing to write never wait for anything, and a new
+ * leader has many thousands of them, so reviews are answered in between.
+ * @returns once the queue is closed and all have ended
+ */
+async function processAll(
+  queue: WorkQueue,
+  process: (key: string) => Promise<void>,
+  clock: Clock,
+): Promise<void> {
   const underWay = new Set<Promise<void>>();
+  const slices = new Slices(clock);
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
     const one = process(key).finally(() => underWay.delete(one));
     underWay.add(one);
+    if (slices.isOver()) await slices.next();
   }
   await Promise.all(underWay);
 }

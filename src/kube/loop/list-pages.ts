@@ -1,8 +1,12 @@
+import type { JsonObject } from '../../json/json.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
 import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import { isGone } from '../client/errors.ts';
 import { AnswerTooLarge } from '../client/pending-call.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 
+/** Objects of a page where somebody waits for all of them: fewer round trips matter more than memory. */
+const PAGE_SIZE = 500;
 /** Timeout of a page (ms): thousands of objects from a busy server take long. */
 const PAGE_TIMEOUT = 60_000;
 /**
@@ -55,9 +59,28 @@ export async function listPages(
   }
 }
 
+/**
+ * Lists into one array.
+ * @param read called with each object, with the apiVersion and kind that items of a list lack, and again where a list starts over
+ */
+export async function listAll<T>(
+  from: { client: KubeClient; resource: Resource } & Selection & Unread,
+  read: (object: JsonObject) => T,
+  signal = new AbortController().signal,
+): Promise<T[]> {
+  const found: T[] = [];
+  const type = { apiVersion: groupVersionString(from.resource), kind: from.resource.kind };
+  await listPages(from, PAGE_SIZE, signal, (page, first) => {
+    if (first) found.length = 0;
+    for (const object of page) found.push(read({ ...(object as unknown as JsonObject), ...type }));
+  });
+  return found;
+}
+
 export const selectionOf = ({
   namespace,
   labelSelector,
   fieldSelector,
   unread,
-}: Selection & Unread): Selection & Unread => ({ namespace, labelSelector, fieldSelector, unread });
+  fields,
+}: Selection & Unread): Selection & Unread => ({ namespace, labelSelector, fieldSelector, unread, fields });

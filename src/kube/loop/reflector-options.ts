@@ -10,6 +10,8 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void;
 /** Reports a reflector's state to log and metrics. The functions must not throw. */
 export interface ReflectorObserver {
   listed?(count: number, ms: number): void;
+  /** Called once when the server does not stream lists. */
+  unstreamed?(why: string): void;
   /** Called when the server has accepted a watch. */
   watching?(): void;
   /** @param retryInMs milliseconds until the next attempt */
@@ -44,6 +46,8 @@ export interface ReflectorTimes extends ServerBackoffTimes {
   readonly watchSeconds: number;
   /** Milliseconds without an event or bookmark after which a connection counts as dead; longer than the longest watch. */
   readonly silenceMs: number;
+  /** The same for a list that is streamed. */
+  readonly listSilenceMs: number;
 }
 
 /**
@@ -57,6 +61,7 @@ export const REFLECTOR_TIMES: ReflectorTimes = {
   pageSize: 100,
   watchSeconds: 30,
   silenceMs: 45_000,
+  listSilenceMs: 15_000,
   unreachable: { baseMs: 250, maxMs: 1_000 },
   startingMs: STARTING_MS,
   refused: { baseMs: 500, maxMs: 30_000 },

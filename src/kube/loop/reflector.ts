@@ -1,12 +1,15 @@
-import { systemClock, sleep, type Clock, type UniformRandom } from '../client/clock.ts';
+import { systemClock, sleep, Slices, type Clock, type UniformRandom } from '../client/clock.ts';
 import { isGone, unreachable } from '../client/errors.ts';
+import type { WatchEvent } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { Cache, type ObjectChange, type Identified, type Store } from './cache.ts';
 import { ServerBackoff } from './backoff.ts';
 import { KindMemory } from './cache-memory.ts';
-import { listPages, selectionOf } from './list-pages.ts';
+import { selectionOf } from './list-pages.ts';
+import { Lister } from './lister.ts';
+import { happenedIn, Listing, type Happened } from './listing.ts';
 import { Refill } from './refill.ts';
-import { startSilenceAlarm, type SilenceAlarm } from './deadline.ts';
+import { startSilenceAlarm } from './deadline.ts';
 import {
   REFLECTOR_TIMES,
   type ChangeHandler,
@@ -34,6 +37,7 @@ export class Reflector<T extends Identified> {
   /** Absent: no objects are left out. */
   readonly #share: KindMemory<T> | undefined;
   readonly #refill: Refill<T> | undefined;
+  readonly #lister: Lister<T>;
   #running: Promise<void> | undefined;
   #hasSynced = false;
   /** The resourceVersion that the next watch starts from; undefined means list first. */
@@ -52,16 +56,19 @@ export class Reflector<T extends Identified> {
       share &&
       new Refill({
         share,
-        read: async (namespace, take) => {
-          const { signal } = this.#stop;
-          await listPages({ ...options, namespace }, this.#times.pageSize, signal, (page) =>
+        read: (namespace, take) =>
+          this.#lister.readNamespace(namespace, (page) =>
             take(page.flatMap((object) => this.#trim(object) ?? [])),
-          );
+          ),
+        put: (object) => {
+          // An object that is gone already would stay: the list does not know that it has to be deleted.
+          if (this.#resourceVersion === undefined) throw new Error('all are being listed');
+          this.#put(object);
         },
-        put: (object) => this.#put(object),
         clock: this.#clock,
         signal: this.#stop.signal,
       });
+    this.#lister = new Lister(options, this.#times, this.#clock, this.#stop.signal);
     this.#synced.promise.catch(() => undefined);
   }
 
@@ -123,40 +130,41 @@ export class Reflector<T extends Identified> {
 
   async #list(): Promise<void> {
     const startedAt = this.#clock.now();
-    const { observer } = this.#options;
-    const found: T[] = [];
-    const resourceVersion = await listPages(
-      this.#options,
-      this.#times.pageSize,
-      this.#stop.signal,
-      (page, first) => {
-        this.#backoff.alive();
-        // A list that started over passes all objects again.
-        if (first) {
-          found.length = 0;
-          this.#share?.beginList();
-        }
-        for (const object of page) {
-          const kept = this.#admit(this.#trim(object));
-          if (kept !== undefined) found.push(kept);
-        }
-      },
-    );
-    this.#tell(this.#cache.replace(found));
-    this.#share?.endList();
+    const begun = (): void => this.#share?.beginList();
+    const admit = (object: T): T | undefined => this.#admit(object);
+    const listing = new Listing<T>(this.#cache, { trim: (object) => this.#trim(object), admit, begun });
+    const resourceVersion = await this.#lister.read(listing, () => this.#backoff.alive());
+    await this.#replaceBy(listing);
     this.#resourceVersion = resourceVersion;
-    observer?.listed?.(found.length, this.#clock.now() - startedAt);
+    this.#options.observer?.listed?.(listing.count, this.#clock.now() - startedAt);
     if (!this.#hasSynced) {
       this.#hasSynced = true;
       this.#synced.resolve();
     }
   }
 
+  /** A repeated list is passed on at once, since those who read the cache must not see a mixture of old and new. */
+  async #replaceBy(listing: Listing<T>): Promise<void> {
+    const slices = new Slices(this.#clock);
+    for (const change of listing.changes()) {
+      this.#publish(change);
+      if (this.#hasSynced || !slices.isOver()) continue;
+      await slices.next();
+      this.#stop.signal.throwIfAborted();
+    }
+    this.#share?.endList();
+    for (const happened of listing.later) this.#apply(happened);
+  }
+
   async #watch(): Promise<void> {
     const { client, resource, observer } = this.#options;
+    const { silenceMs } = this.#times;
     const startedAt = this.#clock.now();
     const silence = new AbortController();
-    const alarm = this.#whenSilent(silence);
+    const alarm = startSilenceAlarm(this.#clock, silenceMs, () => {
+      const why = new Error(`nothing for ${silenceMs / 1000} s, not even a bookmark`);
+      silence.abort(unreachable(`watch ${resource.plural}`, client.server, why));
+    });
     let received = 0;
     try {
       const batches = client.watch(resource, {
@@ -183,20 +191,21 @@ export class Reflector<T extends Identified> {
       throw unreachable(`watch ${resource.plural}`, client.server, new Error('the watch ended at once'));
   }
 
-  #take({ type, object }: { type: string; object: KubeObject }): void {
+  #take({ type, object }: WatchEvent<KubeObject>): void {
     const { resourceVersion } = object.metadata;
-    if (type !== 'BOOKMARK') {
-      const trimmed = this.#trim(object);
-      if (trimmed === undefined) {
-        this.#tell(this.#cache.forget(object.metadata.namespace ?? '', object.metadata.name));
-      } else if (type === 'DELETED') {
-        this.#refill?.wentMeanwhile(trimmed.uid);
-        this.#tell(this.#cache.remove(trimmed));
-      } else {
-        this.#put(trimmed);
-      }
-    }
+    if (type !== 'BOOKMARK') this.#apply(happenedIn({ type, object }, (given) => this.#trim(given)));
     if (resourceVersion) this.#resourceVersion = resourceVersion;
+  }
+
+  #apply({ deleted, namespace, name, object }: Happened<T>): void {
+    if (object === undefined) {
+      this.#tell(this.#cache.forget(namespace, name));
+    } else if (deleted) {
+      this.#refill?.wentMeanwhile(object.uid);
+      this.#tell(this.#cache.remove(object));
+    } else {
+      this.#put(object);
+    }
   }
 
   /** An object that `trim` cannot read is left out and reported: it must not hide the others. */
@@ -209,18 +218,9 @@ export class Reflector<T extends Identified> {
     }
   }
 
-  /** Ends a watch that has been silent for too long. */
-  #whenSilent(silence: AbortController): SilenceAlarm {
-    const [{ client, resource }, { silenceMs }] = [this.#options, this.#times];
-    return startSilenceAlarm(this.#clock, silenceMs, () => {
-      const why = new Error(`nothing for ${silenceMs / 1000} s, not even a bookmark`);
-      silence.abort(unreachable(`watch ${resource.plural}`, client.server, why));
-    });
-  }
-
   /** The state of an object to keep; see {@link KindMemory.admit}. */
-  #admit(now: T | undefined): T | undefined {
-    if (now === undefined || this.#share === undefined) return now;
+  #admit(now: T): T | undefined {
+    if (this.#share === undefined) return now;
     const kept = this.#share.admit(now, this.#cache.get(now.namespace, now.name));
     if (kept !== now) this.#refill?.begin();
     return kept;

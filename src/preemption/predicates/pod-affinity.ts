@@ -15,7 +15,12 @@ class Places {
   /** The domain in which the judged Pod itself is counted. */
   readonly #own: string | undefined;
 
-  constructor(crowd: CountedPods, topologyKey: string, pod: Pod) {
+  /** Whether the judged Pod counts as well once it is on a node. */
+  readonly takesItself: () => boolean;
+
+  /** @param takes which Pods `crowd` counts */
+  constructor(crowd: CountedPods, topologyKey: string, pod: Pod, takes: (pod: Pod) => boolean) {
+    this.takesItself = () => takes(pod);
     this.counts = crowd.by(topologyKey);
     const node = crowd.nodeOf(pod);
     this.#own = node && this.counts.valueOf(node);
@@ -60,11 +65,17 @@ export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
     kind: 'company',
     counts: places.counts,
     allows: (value) => value !== undefined && (places.hasValue(value) || isFirst(pod, company, state)),
+    itself: places.takesItself(),
+    ceiling: () => Number.POSITIVE_INFINITY,
+    isSettled: () => true,
   }));
   const apart = [...closeTo(pod, state), ...refusedTo(pod, state)].map((places): DomainRule => ({
     kind: 'distance',
     counts: places.counts,
     allows: (value) => !places.hasValue(value),
+    itself: places.takesItself(),
+    ceiling: () => 1,
+    isSettled: () => true,
   }));
   return [...together, ...apart];
 }
@@ -73,18 +84,26 @@ export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
 function companyOf(pod: Pod, state: ClusterState): Places[] {
   const { affinity } = pod.constraints;
   if (affinity.length === 0) return [];
-  const crowd = state.podsCounted(affinity, '', (one) => affinity.every((term) => takes(term, one, state)));
-  return affinity.map(({ topologyKey }) => new Places(crowd, topologyKey, pod));
+  const matches = (one: Pod): boolean => affinity.every((term) => takes(term, one, state));
+  const crowd = state.podsCounted(affinity, '', matches);
+  return affinity.map(({ topologyKey }) => new Places(crowd, topologyKey, pod, matches));
 }
 
 const closeTo = (pod: Pod, state: ClusterState): Places[] =>
   pod.constraints.antiAffinity.map((term) => {
-    const crowd = state.podsCounted(term, '', (one) => takes(term, one, state));
-    return new Places(crowd, term.topologyKey, pod);
+    const matches = (one: Pod): boolean => takes(term, one, state);
+    return new Places(state.podsCounted(term, '', matches), term.topologyKey, pod, matches);
   });
 
-const refusedTo = (pod: Pod, { wanted }: ClusterState): Places[] =>
-  wanted.against(pod).map(({ term, crowd }) => new Places(crowd, term.topologyKey, pod));
+/** For each topology key the domains of the Pods with a term of anti-affinity that selects the Pod. */
+function refusedTo(pod: Pod, state: ClusterState): Places[] {
+  const against = state.wanted.against(pod);
+  return Array.from(against.byTopologyKey, ([key, terms]) => {
+    const refuses = ({ constraints: { antiAffinity } }: Pod): boolean =>
+      antiAffinity.length > 0 && state.wanted.know(antiAffinity).some((term) => terms.has(term));
+    return new Places(state.podsCounted(against, key, refuses), key, pod, refuses);
+  });
+}
 
 /**
  * Whether the Pod is the first of several that want to be together: no other Pod matches its terms, but the Pod itself does.

@@ -30,4 +30,10 @@ export interface DomainRule {
   readonly counts: DomainCounts;
   /** @param value the domain: the node's value of the topology label; undefined where the node has no such label */
   allows(value: string | undefined): boolean;
+  /** Whether the rule counts the Pod itself once it is on a node. */
+  readonly itself: boolean;
+  /** The most Pods that the rule allows in a domain. @param least the lowest number in any domain; by default the present one */
+  ceiling(this: void, least?: number): number;
+  /** Whether the ceiling stays the same while so many Pods come that the rule counts. */
+  isSettled(this: void, pods: number): boolean;
 }

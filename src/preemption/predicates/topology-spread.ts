@@ -32,12 +32,14 @@ export const spreadRules = (pod: Pod, state: ClusterState): DomainRule[] =>
   pod.constraints.spread.map((constraint) => {
     const { counts } = countedFor(constraint, pod, state);
     const itself = selects(constraint.selector, pod.labels) ? 1 : 0;
+    const ceiling = (least = counts.least): number => leastOf(counts, least, constraint) + constraint.maxSkew;
     return {
       kind: 'spread',
       counts,
-      allows: (value) =>
-        value !== undefined &&
-        counts.of(value) + itself - leastOf(counts, counts.least, constraint) <= constraint.maxSkew,
+      itself: itself > 0,
+      allows: (value) => value !== undefined && counts.of(value) + itself <= ceiling(),
+      ceiling,
+      isSettled: (pods) => counts.size < constraint.minDomains || counts.leastDomains >= pods,
     };
   });
 

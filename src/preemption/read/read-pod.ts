@@ -12,6 +12,7 @@ import {
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
 import { labelsOf, type FieldReader } from '../../k8s/field-reader.ts';
+import { parseKubeTime } from '../../k8s/time.ts';
 
 /** What a Pod is read with: objects that it refers to, and values that Pods share. */
 export interface PodContext {
@@ -62,7 +63,7 @@ export function readSnapshotPod(object: JsonObject, context: PodContext, reading
     labels,
     ...priorityOf(spec, context.classes, reading),
     nodeName: ownString(spec, 'nodeName') ?? '',
-    startTime: timeOf(own(own(object, 'status'), 'startTime')),
+    startTime: parseKubeTime(ownString(own(object, 'status'), 'startTime')),
     terminating: ownString(metadata, 'deletionTimestamp') !== undefined,
     disruption: disruptionOf(own(object, 'status')),
     nominatedNode: ownString(own(object, 'status'), 'nominatedNodeName') ?? '',
@@ -134,10 +135,4 @@ export function claimsOf(spec: Json | undefined, podName: string): string[] {
     if (claim !== undefined) return [claim];
     return own(volume, 'ephemeral') === undefined ? [] : [`${podName}-${ownString(volume, 'name') ?? ''}`];
   });
-}
-
-/** Converts an RFC 3339 time to milliseconds since 1970. */
-function timeOf(value: Json | undefined): number | undefined {
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
 }

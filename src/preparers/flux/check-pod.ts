@@ -5,7 +5,8 @@ import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND, ENTRYPOINT_COMMA
 import type { FluxSettings } from './settings.ts';
 import type { HpcGang } from '../preparer-factory.ts';
 import type { PodReader } from '../preparer.ts';
-import { containersOf, containerOf, gpusOf, type AskedGpus, type ChosenContainer } from '../container.ts';
+import { coresLimited, gpusOf, type AskedGpus } from '../../k8s/container-amounts.ts';
+import { containersOf, containerOf, type ChosenContainer } from '../container.ts';
 import { checkHostName, type HostName } from '../hosts/host-name.ts';
 
 /** All faults that keep a Pod from running under Flux. Items from an earlier preparation of the same Pod are no faults. */
@@ -23,6 +24,7 @@ export function checkPod(
     ...checkMounts(runner),
     ...checkCommand(runner, settings),
     ...checkGpus(runner, settings),
+    ...checkCores(runner, settings),
     ...checkRdma(runner, settings),
   ];
 }
@@ -96,10 +98,33 @@ function checkCommand({ container, path, argv, wrapped }: Runner, { interactive 
   return [fault('HpcCommandRequired', `${path}.command`)];
 }
 
-function checkGpus({ gpus, path }: Runner, { tasksPerNode }: FluxSettings): Fault[] {
-  if (gpus === undefined || gpus.count % tasksPerNode === 0) return [];
+/** GPUs that the tasks of a Pod cannot share. A Pod without any may be in a gang with others that have some. */
+function checkGpus({ gpus, path }: Runner, settings: FluxSettings): Fault[] {
+  const { tasksPerNode: tasks, gpusPerTask: each } = settings;
+  if (gpus === undefined || canShare(gpus.count, settings)) return [];
   const field = keyed(`${path}.resources.limits`, gpus.resource);
-  return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];
+  const said = each === undefined ? '' : `, gpus-per-task ${each}`;
+  return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasks}${said}` })];
+}
+
+function canShare(
+  gpus: number,
+  { tasksPerNode: tasks, gpusPerTask: each, exclusive }: FluxSettings,
+): boolean {
+  if (tasks === 'cpu') return true;
+  if (tasks === 'gpu') return gpus % (each ?? 1) === 0;
+  if (each === undefined) return gpus % tasks === 0;
+  return exclusive ? gpus === tasks * each : gpus >= tasks * each;
+}
+
+/** Tasks for which the CPU limit of the container leaves no core. */
+function checkCores({ container, path }: Runner, settings: FluxSettings): Fault[] {
+  const { tasksPerNode, coresPerTask = 1 } = settings;
+  const limit = coresLimited(container);
+  const asked = typeof tasksPerNode === 'number' ? tasksPerNode * coresPerTask : coresPerTask;
+  if (limit === undefined || asked <= limit) return [];
+  const detail = `tasks-per-node is ${tasksPerNode}, cores-per-task ${coresPerTask}`;
+  return [fault('HpcCoresTooFew', keyed(`${path}.resources.limits`, 'cpu'), { value: limit, detail })];
 }
 
 /** Device plugins' resource names for RDMA: `rdma/hca_shared_devices_a`, `vpc.amazonaws.com/efa`, `nvidia.com/hostdev`. */

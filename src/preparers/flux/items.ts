@@ -1,5 +1,5 @@
 import { constant } from '../../json/patch.ts';
-import type { JsonObject } from '../../json/json.ts';
+import { own, ownObject, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';
 import type { FluxSettings } from './settings.ts';
@@ -84,6 +84,46 @@ function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxPo
     },
     ...mounts.map(([item, why]): FluxPodItem => ({ list: 'containers.volumeMounts', item, why })),
   ];
+}
+
+/** What the program's container asks for, where the scheduler and quotas count it; a device is the program's alone. */
+const COUNTED = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** Fields of a container's security context that only restrict it. */
+const RESTRICTING = [
+  'allowPrivilegeEscalation',
+  'runAsNonRoot',
+  'runAsUser',
+  'runAsGroup',
+  'readOnlyRootFilesystem',
+  'seccompProfile',
+  'seLinuxOptions',
+  'appArmorProfile',
+] as const;
+
+/**
+ * The installer with amounts and restrictions of the program's container, so that a Pod that is Guaranteed, within a quota or
+ * `restricted` stays so. It runs before the program, so it adds nothing to what the Pod asks for.
+ */
+export function installerLike(installer: JsonObject, container: JsonObject): JsonObject {
+  const resources = Object.fromEntries(
+    ['requests', 'limits'].flatMap((part) => {
+      const amounts = ownObject(ownObject(container, 'resources'), part) ?? {};
+      const counted = Object.entries(amounts).filter(([name]) => COUNTED.has(name));
+      return counted.length === 0 ? [] : [[part, Object.fromEntries(counted)]];
+    }),
+  ) as JsonObject;
+  const given = ownObject(container, 'securityContext') ?? {};
+  const drop = own(own(given, 'capabilities'), 'drop');
+  const securityContext: JsonObject = {
+    ...Object.fromEntries(RESTRICTING.flatMap((key) => (key in given ? [[key, given[key]]] : []))),
+    ...(drop !== undefined && { capabilities: { drop } }),
+  };
+  return {
+    ...installer,
+    ...(Object.keys(resources).length > 0 && { resources }),
+    ...(Object.keys(securityContext).length > 0 && { securityContext }),
+  };
 }
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -1,3 +1,5 @@
+import { FLUX_ENTRYPOINT } from '../../api/names.ts';
+
 /** Flux's paths and names in a Pod, shared by the scripts, the objects and the Pods. */
 export const FLUX = {
   /** The init container that copies Flux out of its image. */
@@ -27,4 +29,4 @@ export const INIT_COMMAND = ['/bin/bash', '/etc/flux-config/init.sh'];
 /**
  * Command of the runner container. The container's own command follows it unchanged; without one Flux runs interactively.
  */
-export const ENTRYPOINT_COMMAND = ['/bin/bash', '/etc/flux-config/entrypoint.sh', '--'];
+export const ENTRYPOINT_COMMAND = ['/bin/bash', FLUX_ENTRYPOINT, '--'];

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json/json.ts';
-import { ENTRYPOINT_SCRIPT, INIT_SCRIPT } from './scripts.ts';
+import { ENTRYPOINT_SCRIPT } from './entrypoint-script.ts';
+import { INIT_SCRIPT } from './init-script.ts';
 import { FLUX, fluxConfigMapName, fluxSecretName } from './names.ts';
 import type { FluxSettings } from './settings.ts';
 import {
@@ -12,7 +13,6 @@ import {
   hostList,
   leadHost,
   quorumOf,
-  rangeOf,
   type HpcGang,
   type HostGroup,
 } from '../hosts/hosts.ts';
@@ -23,6 +23,8 @@ export interface FluxObjectOptions {
   readonly certificate: string;
   /** `spec.subdomain` that the Pods have of their own; the owner of the Pods provides its Service. */
   readonly subdomain?: string | undefined;
+  /** Cores and GPUs of a Pod, such as `4 2`, by group; a group that is missing is as the lead's machine is. */
+  readonly asks?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -34,13 +36,13 @@ export function renderFluxObjects(
   settings: FluxSettings,
   given: FluxObjectOptions,
 ): JsonObject[] {
-  const { certificate, subdomain } = given;
+  const { certificate, subdomain, asks } = given;
   return [
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: objectMetadata(gang, fluxConfigMapName(gang.name)),
-      data: configData(gang, settings, subdomain ?? gangServiceName(gang.name)),
+      data: configData(gang, settings, subdomain ?? gangServiceName(gang.name), asks),
     },
     {
       apiVersion: 'v1',
@@ -54,7 +56,12 @@ export function renderFluxObjects(
   ];
 }
 
-function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): JsonObject {
+function configData(
+  gang: HpcGang,
+  settings: FluxSettings,
+  subdomain: string,
+  asks: FluxObjectOptions['asks'],
+): JsonObject {
   const groups = hostGroups(gang, settings.leadGroup);
   const domain = hostDomain(subdomain, gang.namespace, settings.clusterDomain);
   // Separate files that are read as a whole, so that no shell ever splits their content.
@@ -66,8 +73,16 @@ function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): J
     hosts: line(hostCount(groups)),
     lead: line(leadHost(groups)),
     quorum: line(quorumOf(gang, settings)),
-    cores: line(rangeOf(settings.tasksPerNode)),
+    resources: groups
+      .map((group) => line([hostList(group), group.hosts, asks?.get(group.group) ?? '- -'].join(' ')))
+      .join(''),
     'tasks-per-node': line(settings.tasksPerNode),
+    'cores-per-task': line(settings.coresPerTask ?? 0),
+    'gpus-per-task': line(settings.gpusPerTask ?? 0),
+    exclusive: line(String(settings.exclusive)),
+    'cpu-affinity': line(settings.cpuAffinity),
+    'gpu-affinity': line(settings.gpuAffinity),
+    pmi: line(settings.pmi),
   };
 }
 
@@ -92,6 +107,8 @@ allow-guest-user = true
 allow-root-owner = true
 
 [resource]
+# A Pod may ask for more cores than its machine shows, and Flux would wait for them for ever.
+noverify = true
 path = "/mnt/flux/config/etc/flux/system/R"
 
 [bootstrap]

@@ -2,17 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { ownList } from '../../json/json.ts';
 import { ENTRYPOINT_COMMAND, FLUX } from './names.ts';
+import { isDnsLabel } from '../../k8s/name-syntax.ts';
+import { preparesAlike } from '../alike.ts';
 import { renderFluxObjects } from './objects.ts';
 import type { FluxSettings } from './settings.ts';
 import { hostGroups, hostCount, quorumOf, type HostGroup, type HpcGang } from '../hosts/hosts.ts';
 import { withEnvironment } from '../policy/hpc-policy.ts';
-import { hostNameOf, setHostName, checkHosts } from '../hosts/host-name.ts';
+import { hostNameOf, setHostName, checkHosts, type HostName } from '../hosts/host-name.ts';
 import type { PreparerFactory } from '../preparer-factory.ts';
 import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
 import { checkPod, runnerOf, type Runner } from './check-pod.ts';
 import {
   FLUX_LISTS,
   fluxItemsOf,
+  installerLike,
   policyNodeTerm,
   NODES,
   type FluxPodItem,
@@ -35,10 +38,10 @@ export const fluxPreparer: PreparerFactory = {
     faults: flux === undefined ? [] : checkFluxGang(gang, flux, subdomain),
     warnings: [],
   }),
-  objects: (gang, { flux }, { certificate, subdomain }) =>
+  objects: (gang, { flux }, { certificate, subdomain, asks }) =>
     flux === undefined
       ? []
-      : renderFluxObjects(gang, flux, { certificate: certificate(gang.name), subdomain }),
+      : renderFluxObjects(gang, flux, { certificate: certificate(gang.name), subdomain, asks }),
   preparer: (gang, { flux }) => flux && preparerOf(gang, flux),
 };
 
@@ -46,11 +49,19 @@ export const fluxPreparer: PreparerFactory = {
 function preparerOf(gang: HpcGang, policy: FluxSettings): Preparer {
   const groups = hostGroups(gang, policy.leadGroup);
   const items = fluxItemsOf(gang, policy);
-  return {
+  const preparer: Preparer = {
     name: 'flux',
     patchSurface: SURFACE,
     prepare: (pod, { group }, patch) => prepare(pod, patch, { gang, group, groups, policy, items }),
   };
+  return preparesAlike(preparer, (pod, { group }) => alikeBy(hostNameOf(pod, gang, group, groups), pod));
+}
+
+/** A host name that stays decides by its length alone, whether the whole domain is too long. */
+function alikeBy(host: HostName | Fault, pod: PodReader): string | undefined {
+  if ('rule' in host || !isDnsLabel(host.hostname)) return undefined;
+  const { hostname } = host;
+  return pod.at(['spec', 'hostname']) === hostname ? `stays: ${hostname.length}` : hostname;
 }
 
 interface Given {
@@ -79,7 +90,10 @@ function prepare(
   if (all.length > 0) throw podRefused(all);
   setHostName(pod, host, patch);
   const items = settings === policy ? usual : fluxItemsOf(gang, settings);
-  for (const { list, item, why } of items.software) patch.add(list, item, why, runnerOfList(list, runner));
+  for (const { list, item, why } of items.software) {
+    const whole = list === 'spec.initContainers' ? installerLike(item, runner.container) : item;
+    patch.add(list, whole, why, runnerOfList(list, runner));
+  }
   if (runner.gpus !== undefined) {
     const item = { name: FLUX.gpusVariable, value: String(runner.gpus.count) };
     patch.add('containers.env', item, 'only the Pod knows its GPUs', runner.name);
@@ -129,9 +143,11 @@ function checkLead(gang: HpcGang, { leadGroup }: FluxSettings, groups: readonly 
 function checkQuorum(gang: HpcGang, settings: FluxSettings, groups: readonly HostGroup[]): Fault[] {
   const [quorum, hosts] = [quorumOf(gang, settings), hostCount(groups)];
   if (quorum <= hosts && quorum > 0) return [];
-  // The default quorum is the minimum, which never exceeds the expected Pods.
+  // The default quorum is the minimum, which exceeds the hosts only where these are not named as they have to be.
   if (settings.quorum === undefined) {
-    return hosts === 0 ? [] : [fault('HpcHostsNone', 'spec.podgroups', { detail: 'every minimum is 0' })];
+    return hosts === 0 || quorum > 0
+      ? []
+      : [fault('HpcHostsNone', 'spec.podgroups', { detail: 'every minimum is 0' })];
   }
   return [
     fault('HpcQuorumTooLarge', setting('quorum'), { value: String(quorum), detail: `${hosts} are expected` }),

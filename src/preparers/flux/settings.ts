@@ -1,18 +1,32 @@
-import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../../k8s/name-syntax.ts';
-import { countOfText } from '../../k8s/quantity.ts';
-
-/** A requirement of node affinity: the label `key` has one of `values`, or exists when `values` is empty. */
-export interface RequiredNodeLabel {
-  readonly key: string;
-  readonly values: readonly string[];
-}
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../k8s/name-syntax.ts';
+import {
+  apart,
+  countTo,
+  nameBy,
+  nodeTerms,
+  oneOf,
+  shmSize,
+  textLike,
+  truth,
+  type PodsApart,
+  type RequiredNodeLabel,
+} from './setting-forms.ts';
 
 /** `spec.hpc.settings` of an HPCPolicy for the manager flux, parsed, with defaults. */
 export interface FluxSettings {
   readonly viewImage: string;
   readonly networkDevice: string;
   readonly queuePolicy: 'fcfs' | 'easy';
-  readonly tasksPerNode: number;
+  /** Tasks on each Pod: a number, or one for each of its cores or GPUs. */
+  readonly tasksPerNode: number | 'cpu' | 'gpu';
+  readonly coresPerTask: number | undefined;
+  readonly gpusPerTask: number | undefined;
+  /** Whether the program has the whole of each of its Pods. */
+  readonly exclusive: boolean;
+  /** `auto`: `per-task` where the container has its cores for itself, else `off`. */
+  readonly cpuAffinity: 'auto' | 'per-task' | 'on' | 'off';
+  readonly gpuAffinity: 'per-task' | 'on' | 'off';
+  readonly pmi: 'simple' | 'pmix';
   readonly interactive: boolean;
   /** A Quantity; undefined: no limit for this volume. */
   readonly shmSize: string | undefined;
@@ -26,7 +40,7 @@ export interface FluxSettings {
   readonly runnerContainer: string | undefined;
   /** All requirements have to hold. */
   readonly nodeAffinity: readonly RequiredNodeLabel[];
-  readonly onePodPerNode: 'preferred' | 'required' | 'none';
+  readonly onePodPerNode: PodsApart;
 }
 
 /** A row of the table of settings. */
@@ -44,53 +58,6 @@ export interface SettingRow<T = unknown> {
   readonly environment?: string;
 }
 
-const oneOf =
-  <T extends string>(...values: readonly T[]) =>
-  (text: string): T | undefined =>
-    values.find((value) => value === text);
-
-const countTo =
-  (most: number) =>
-  (text: string): number | undefined =>
-    /^[1-9][0-9]{0,5}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
-
-const matching =
-  (pattern: RegExp, most: number) =>
-  (text: string): string | undefined =>
-    text.length <= most && pattern.test(text) ? text : undefined;
-
-const nameBy =
-  (isName: (text: string) => boolean) =>
-  (text: string): string | undefined =>
-    isName(text) ? text : undefined;
-
-const APART = {
-  preferred: 'preferred',
-  true: 'preferred',
-  required: 'required',
-  none: 'none',
-  false: 'none',
-};
-
-function nodeTerms(text: string): RequiredNodeLabel[] | undefined {
-  const terms = text.split(',').map((term): RequiredNodeLabel | undefined => {
-    const [key = '', values, ...more] = term.trim().split('=');
-    const list = values?.split('|') ?? [];
-    return isLabelKey(key) && more.length === 0 && list.every(isLabelValue)
-      ? { key, values: list }
-      : undefined;
-  });
-  const keys = new Set(terms.map((term) => term?.key));
-  return terms.length <= 16 && keys.size === terms.length && terms.every((term) => term !== undefined)
-    ? terms
-    : undefined;
-}
-
-function shmSize(text: string): string | undefined {
-  const bytes = countOfText('memory', text);
-  return bytes !== undefined && bytes > 0 && text.length <= 32 ? text : undefined;
-}
-
 /** All settings of the manager flux by name; docs/hpc.md has the same table, and a test compares the two. */
 export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
   'flux-view-image': {
@@ -99,7 +66,7 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
     byDefault: 'ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy',
     meaning:
       'The image that Flux is copied from. Architecture and C library must suit the image of the program.',
-    read: matching(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 512),
+    read: textLike(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, 512),
     environment: 'FLUX_VIEW_IMAGE',
   },
   'flux-network-device': {
@@ -107,7 +74,7 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
     form: 'the name of a network device: at most 15 letters, digits, "_", ".", ":" or "-"',
     byDefault: 'eth0',
     meaning: 'The network device on which the brokers listen.',
-    read: matching(/^[A-Za-z0-9_.:-]+$/, 15),
+    read: textLike(/^[A-Za-z0-9_.:-]+$/, 15),
     environment: 'FLUX_NETWORK_DEVICE',
   },
   'flux-queue-policy': {
@@ -120,18 +87,64 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
   },
   'tasks-per-node': {
     field: 'tasksPerNode',
-    form: 'a whole number from 1 to 1024',
+    form: 'a whole number from 1 to 1024, cpu or gpu',
     byDefault: '1',
     meaning:
-      'Tasks of the program on each Pod, a core each. The GPUs of a Pod are shared out evenly among them.',
+      'Tasks (MPI ranks) on each Pod, among which its cores and GPUs are shared out evenly. cpu: one a core; gpu: one a GPU.',
+    read: (text) => oneOf('cpu', 'gpu')(text) ?? countTo(1024)(text),
+  },
+  'cores-per-task': {
+    field: 'coresPerTask',
+    form: 'a whole number from 1 to 1024',
+    byDefault: undefined,
+    meaning:
+      'Cores of a task, which is told by OMP_NUM_THREADS where the Pod does not set that. Left out: an even share.',
     read: countTo(1024),
+  },
+  'gpus-per-task': {
+    field: 'gpusPerTask',
+    form: 'a whole number from 1 to 1024',
+    byDefault: undefined,
+    meaning: 'GPUs of a task. Left out: an even share.',
+    read: countTo(1024),
+  },
+  exclusive: {
+    field: 'exclusive',
+    form: 'true or false',
+    byDefault: 'true',
+    meaning:
+      'Whether the program has the whole of its Pods. With false it has the cores and GPUs of its tasks, beside other jobs of Flux.',
+    read: truth,
+  },
+  'cpu-affinity': {
+    field: 'cpuAffinity',
+    form: 'auto, per-task, on or off',
+    byDefault: 'auto',
+    meaning:
+      'How tasks are bound to cores: each to its own, or all to those of the Pod. auto: per-task where the container has as many cores as it asked for, else off, as Pods of one machine would share the first cores.',
+    read: oneOf('auto', 'per-task', 'on', 'off'),
+  },
+  'gpu-affinity': {
+    field: 'gpuAffinity',
+    form: 'per-task, on or off',
+    byDefault: 'per-task',
+    meaning: 'Which GPUs a task sees: its own, those of its Pod, or what the container has.',
+    read: oneOf('per-task', 'on', 'off'),
+  },
+  pmi: {
+    field: 'pmi',
+    form: 'simple or pmix',
+    byDefault: 'simple',
+    meaning:
+      'How MPI is told of its ranks. pmix needs the plugin flux-pmix in the view image, and an MPI that was built with PMIx.',
+    read: oneOf('simple', 'pmix'),
   },
   interactive: {
     field: 'interactive',
     form: 'true or false',
     byDefault: 'false',
     meaning: 'Whether the lead starts a broker and waits for people, instead of running a command.',
-    read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    read: truth,
   },
   'shm-size': {
     field: 'shmSize',
@@ -191,7 +204,7 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
     byDefault: 'preferred',
     meaning:
       'Whether the Pods of the gang keep away from each other, so that Flux has the whole node to map.',
-    read: (text) => (Object.hasOwn(APART, text) ? APART[text as keyof typeof APART] : undefined),
+    read: apart,
   },
 };
 

@@ -2,16 +2,29 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { expectedPods } from '../../gang/expected-pods.ts';
 import type { FluxSettings } from '../flux/settings.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { countInRanges, namedHosts, namesInRange, rangeText, type HostRange } from '../../api/host-ranges.ts';
 import { LABEL_MANAGED_BY, LABEL_POD_GANG, MANAGED_BY_MUSTER } from '../../api/names.ts';
 
 /** Fields of a PodGang that its objects are made from. */
-export type HpcGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
+export interface HpcGang extends Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'> {
+  /** Set while Muster has yet to make the PodGang of a workload from its Pods: the groups are unknown. */
+  readonly unmade?: true;
+}
 
-/** Hosts of one group, `<group>-0` and so on: the host names in Indexed Jobs, StatefulSets and Grove's Pods. */
+/** Hosts of one group. */
 export interface HostGroup {
   readonly group: string;
   readonly hosts: number;
+  /** Absent: `<group>-0` and so on, the host names in Indexed Jobs, StatefulSets and Grove's Pods named as the group. */
+  readonly ranges?: readonly HostRange[];
 }
+
+export const rangesOf = ({ group, hosts, ranges }: HostGroup): readonly HostRange[] =>
+  ranges ?? [{ prefix: `${group}-`, from: 0, count: hosts }];
+
+/** Names of all hosts, in the order of their ranks. */
+export const hostNames = (groups: readonly HostGroup[]): string[] =>
+  groups.flatMap((group) => rangesOf(group).flatMap(namesInRange));
 
 /**
  * Hosts of all expected Pods, whether or not they exist, since the list of a running broker cannot grow. The lead's group is
@@ -19,7 +32,13 @@ export interface HostGroup {
  */
 export function hostGroups(gang: HpcGang, leadGroup?: string): HostGroup[] {
   const { counts } = expectedPods(gang);
-  const all = gang.spec.groups.map(({ name }, index) => ({ group: name, hosts: counts[index] ?? 0 }));
+  const named = namedHosts(gang).groups;
+  const all = gang.spec.groups.map(({ name: group }, index): HostGroup => {
+    const ranges = named.get(group);
+    return ranges === undefined
+      ? { group, hosts: counts[index] ?? 0 }
+      : { group, hosts: countInRanges(ranges), ranges };
+  });
   const led = all.filter(({ group }) => group === leadGroup);
   const rest = all.filter(({ group }) => group !== leadGroup);
   return [...led, ...rest].filter(({ hosts }) => hosts > 0);
@@ -38,17 +57,13 @@ export const hostsBefore = (groups: readonly HostGroup[], group: string): number
 export const hostDomain = (subdomain: string, namespace: string, clusterDomain: string): string =>
   `${subdomain}.${namespace}.svc.${clusterDomain}`;
 
-/** `0` or `0-3`. @throws RangeError for a count below 1, which has no such form */
-export function rangeOf(count: number): string {
-  if (count < 1) throw new RangeError('a range of nothing');
-  return count === 1 ? '0' : `0-${count - 1}`;
-}
-
 /** Hosts in Flux's notation (RFC 29): `g-leader-0`, `g-worker-[0-3]`. */
-export const hostList = ({ group, hosts }: HostGroup): string =>
-  hosts === 1 ? `${group}-0` : `${group}-[${rangeOf(hosts)}]`;
+export const hostList = (group: HostGroup): string => rangesOf(group).map(rangeText).join(',');
 
-export const leadHost = (groups: readonly HostGroup[]): string => `${groups[0]?.group ?? ''}-0`;
+export const leadHost = ([first]: readonly HostGroup[]): string => {
+  const [range] = first === undefined ? [] : rangesOf(first);
+  return range === undefined ? '-0' : `${range.prefix}${range.from}`;
+};
 
 export const hostCount = (groups: readonly HostGroup[]): number =>
   groups.reduce((sum, { hosts }) => sum + hosts, 0);

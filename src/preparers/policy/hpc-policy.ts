@@ -2,6 +2,7 @@ import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { FaultReader } from '../../api/fault-reader.ts';
 import { asObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { didYouMean } from '../../text/nearest-key.ts';
+import { settingMeant } from '../flux/meant-setting.ts';
 import { fluxDefaults, fluxSettingRows, type FluxSettings, type SettingRow } from '../flux/settings.ts';
 import { TORCH_FIELDS, torchSettings, type TorchSettings } from '../torch/settings.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
@@ -101,7 +102,7 @@ function fluxOf(hpc: JsonObject, read: FaultReader): FluxSettings {
     const value = written[key];
     const row = Object.hasOwn(fluxSettingRows, key) ? fluxSettingRows[key] : undefined;
     if (row === undefined) {
-      const detail = didYouMean(key, Object.keys(fluxSettingRows));
+      const detail = settingMeant(key);
       read.faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
     } else if (typeof value !== 'string') {
       read.faults.push(notText(key, value));

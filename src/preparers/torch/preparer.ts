@@ -3,7 +3,8 @@ import { own, ownList, ownString } from '../../json/json.ts';
 import { gangService, hostCount, hostGroups, hostsBefore, leadHost, minimumPods } from '../hosts/hosts.ts';
 import { checkHosts, checkHostName, hostNameOf, setHostName } from '../hosts/host-name.ts';
 import type { TorchSettings } from './settings.ts';
-import { containerOf, coresOf, gpusOf, type ChosenContainer } from '../container.ts';
+import { coresAsked, gpusOf } from '../../k8s/container-amounts.ts';
+import { containerOf, type ChosenContainer } from '../container.ts';
 import type { HpcGang, PreparerFactory } from '../preparer-factory.ts';
 import { NO_FINDINGS, podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
 
@@ -118,7 +119,9 @@ function processesOf({ container, path }: ChosenContainer, { procPerNode }: Torc
   if (typeof procPerNode === 'number') return procPerNode;
   const gpus = procPerNode === 'cpu' ? undefined : gpusOf(container)?.count;
   if (gpus !== undefined) return gpus;
-  return procPerNode === 'gpu' ? fault('TorchGpusMissing', `${path}.resources.limits`) : coresOf(container);
+  return procPerNode === 'gpu'
+    ? fault('TorchGpusMissing', `${path}.resources.limits`)
+    : (coresAsked(container) ?? 1);
 }
 
 /** PyTorch's parameters for one Pod of a gang. */

@@ -24,6 +24,7 @@ export const job: Kind = {
       labels: { [JOB_NAME]: name },
       controller: { apiVersion: 'batch/v1', kind: 'Job', name },
     }),
+    hosts: (name, { replicas }) => [{ prefix: `${name}-`, from: 0, count: replicas }],
     left: (told, reading) => {
       const completions = reading.countOf('spec.completions', undefined);
       if (completions === undefined) return told;

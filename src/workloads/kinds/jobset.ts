@@ -42,6 +42,10 @@ export const jobSet: Kind = {
       controller: { apiVersion: 'batch/v1', kind: 'Job', name: `${name}-${group}-0` },
     }),
     partIsGroup: true,
+    hosts: (name, { name: group, replicas, each = replicas }) =>
+      Array.from({ length: each > 0 ? Math.ceil(replicas / each) : 0 }, (_, job) => ({
+        ...{ prefix: `${name}-${group}-${job}-`, from: 0, count: each },
+      })),
     completions,
     orderedStart: (workload) => [...jobsInOrder(workload), ...exclusiveTopology(workload)],
     // A restart replaces all of its Pods together.

@@ -47,6 +47,10 @@ export const leaderWorkerSet: Kind = {
         name: group === 'leader' ? `${name}-${part}` : `${name}-${part}-1`,
       };
     },
+    hosts: (name, { name: group, replicas }, part = '0') =>
+      group === 'leader'
+        ? [{ prefix: `${name}-`, from: Number(part), count: 1 }]
+        : [{ prefix: `${name}-${part}-`, from: 1, count: replicas }],
     gangs: (reading) => reading.countOf('spec.replicas', 1),
     pods: (group, _, reading) =>
       group === 'leader' ? 1 : Math.max(reading.countOf('spec.leaderWorkerTemplate.size', 1) - 1, 0),

@@ -31,6 +31,7 @@ export const statefulSet: Kind = {
       controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name },
       name: `${name}-0`,
     }),
+    hosts: (name, { replicas }) => [{ prefix: `${name}-`, from: 0, count: replicas }],
     replaces: (workload, pods) => {
       const strategy = own(own(workload, 'spec'), 'updateStrategy');
       if (ownString(strategy, 'type') === 'OnDelete') return 'by hand';

@@ -20,10 +20,13 @@ interface Try {
   readonly end: End;
   readonly number: number;
 }
-/** What ends alike whatever becomes of Muster is tried beside it and, in the short form, in one more state by turns. */
+/** What ends alike whatever becomes of Muster is tried in one state by turns in the short form. */
 const statesOf = ({ ends }: Way, number: number): readonly State[] =>
   'kind' in ends
-    ? inLength<readonly State[]>({ short: ['up', number % 2 === 0 ? 'gone' : 'down'], long: STATES })
+    ? inLength<readonly State[]>({
+        short: STATES.filter((_, at) => at === number % STATES.length),
+        long: STATES,
+      })
     : STATES;
 const TRIES: readonly Try[] = WAYS.flatMap((way, number) =>
   statesOf(way, number).flatMap((state) => {

@@ -25,6 +25,8 @@ export interface LaunchOptions {
   /** Folder of the log file; a second launch under the same name appends to the log. */
   readonly dir: string;
   readonly watchdog: Watchdog;
+  /** Comes before all other variables. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
@@ -48,14 +50,21 @@ export const FRUGAL_GO = { ...FEW_COLLECTIONS, ...ONE_PROCESSOR };
 export const goEnvironment = (): NodeJS.ProcessEnv => ({ ...FRUGAL_GO, ...process.env });
 
 /** Starts a process in a group of its own, both its output streams going to its log file. */
-export async function launch({ name, path, args, dir, watchdog }: LaunchOptions): Promise<ManagedProcess> {
+export async function launch({
+  name,
+  path,
+  args,
+  dir,
+  watchdog,
+  env,
+}: LaunchOptions): Promise<ManagedProcess> {
   const logFile = join(dir, `${name}.log`);
   const log = openSync(logFile, 'a', 0o600);
   // Detached: Ctrl-C must reach only us, so that what is stopped, and in which order, is ours to say.
   const child = spawn(path, args, {
     stdio: ['ignore', log, log],
     detached: true,
-    env: goEnvironment(),
+    env: { ...goEnvironment(), ...env },
   });
   close(log, () => undefined);
   await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,8 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 export interface Audited {
   readonly user: string;
   readonly verb: string;
+  /** Whether it is a watch that begins with all objects. */
+  readonly lists: boolean;
   /** As RBAC names it: `pods`, `podgangs.scheduler.grove.io/status`. */
   readonly resource: string;
   readonly namespace: string;
@@ -16,6 +18,7 @@ export interface Audited {
 
 interface Line {
   readonly verb: string;
+  readonly requestURI: string;
   readonly user: { readonly username: string };
   readonly objectRef?: {
     readonly resource?: string;
@@ -38,9 +41,10 @@ export async function requestsOf(plane: ControlPlane, user: string): Promise<Aud
     .filter((line) => line.includes(user))
     .map((line) => JSON.parse(line) as Line)
     .filter((line) => line.user.username === user && line.objectRef?.resource !== undefined)
-    .map(({ verb, objectRef: on = {}, responseStatus, annotations }) => ({
+    .map(({ verb, requestURI, objectRef: on = {}, responseStatus, annotations }) => ({
       user,
       verb,
+      lists: requestURI.includes('sendInitialEvents=true'),
       resource: [
         [on.resource, ...(on.apiGroup === undefined ? [] : [on.apiGroup])].join('.'),
         ...(on.subresource === undefined ? [] : [on.subresource]),

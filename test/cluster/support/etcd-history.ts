@@ -147,7 +147,7 @@ async function* linesOf(response: Response): AsyncGenerator<string> {
   let pending = '';
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
-    const pieces = decoder.decode(chunk as Uint8Array, { stream: true }).split('\n');
+    const pieces = decoder.decode(chunk, { stream: true }).split('\n');
     pieces[0] = pending + (pieces[0] ?? '');
     pending = pieces.pop() ?? '';
     yield* pieces.filter((piece) => piece !== '');

@@ -191,7 +191,10 @@ export class GangCluster {
   untilBound(gang: string, count: number, namespace?: string): Promise<boolean> {
     return until(`${count} Pods of ${gang} are bound`, async () => {
       const pods = await this.podsOf(gang, namespace);
-      return pods.length === count && pods.every((pod) => pod.spec.nodeName !== undefined);
+      if (pods.length === count && pods.every((pod) => pod.spec.nodeName !== undefined)) return true;
+      const { metadata } = await this.gang(gang, namespace);
+      const told = this.muster.log().slice(-5);
+      throw new Error(JSON.stringify({ pods: pods.map(shownOf), metadata, told }));
     });
   }
 
@@ -256,3 +259,11 @@ export class GangCluster {
     );
   }
 }
+
+/** What says why a Pod is not bound. */
+const shownOf = ({ metadata: { name }, spec: { nodeName, schedulingGates }, status }: Pod): object => ({
+  name,
+  nodeName,
+  schedulingGates,
+  status,
+});

@@ -2,6 +2,7 @@
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
   readonly spec: { readonly nodeName?: string; readonly schedulingGates?: readonly { name: string }[] };
+  readonly status?: object;
 }
 export interface Condition {
   readonly type: string;

@@ -27,12 +27,17 @@ export const rightsIn = (objects: readonly KubernetesObject[]): string[] =>
       ),
     );
 
-/** Whether Muster's account has made use of each of these rights by now. @throws where not, with those that are left */
+/**
+ * Whether Muster's account has made use of each of these rights by now. A list that is streamed takes the right to watch alone;
+ * where an API server does not stream, it takes the right to list.
+ * @throws where not, with those that are left
+ */
 export async function allUsed(plane: ControlPlane, granted: readonly string[]): Promise<boolean> {
   const used = new Set(
-    (await requestsOf(plane, MUSTER_USER)).flatMap(({ verb, resource, name }) => [
+    (await requestsOf(plane, MUSTER_USER)).flatMap(({ verb, lists, resource, name }) => [
       `${verb} ${resource}`,
       `${verb} ${resource} ${name}`,
+      ...(lists ? [`list ${resource}`] : []),
     ]),
   );
   const unused = granted.filter((right) => !used.has(right));

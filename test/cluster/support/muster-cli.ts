@@ -10,12 +10,12 @@ export interface Said {
   readonly out: string;
 }
 
-/** Runs `muster` from its source, to its end. */
-export const cli = (args: readonly string[]): Promise<Said> =>
+/** Runs `muster` from its source, to its end. `flags` are those of Node. */
+export const cli = (args: readonly string[], flags: readonly string[] = []): Promise<Said> =>
   new Promise((resolve) => {
     execFile(
       process.execPath,
-      [join(packageRoot() ?? '', 'src', 'main.ts'), ...args],
+      [...flags, join(packageRoot() ?? '', 'src', 'main.ts'), ...args],
       (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
     );

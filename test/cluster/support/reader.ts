@@ -1,7 +1,7 @@
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { until } from '../control-plane/until.ts';
 
-const USER = 'reader@example.test';
+const USER = 'ann';
 
 /**
  * Somebody with the built-in role `view` of one namespace, of which PodGangs are part once a controller manager has put

@@ -71,8 +71,15 @@ helmSuite('the chart, beside kustomize', () => {
       config: { scheduler: { profiles: ALL_BACKENDS.map((name) => ({ name })) } },
     };
     const components = [
-      ...['client-certificate', 'coscheduling', 'grove-operator', 'hpc', 'kai-scheduler', 'karmada-access'],
-      ...['karmada-assigner', 'karmada-interpreter', 'karmada-queues', 'monitoring', 'preemption'],
+      ...['client-certificate', 'coscheduling', 'dashboard', 'grove-operator', 'hpc', 'kai-scheduler'],
+      ...[
+        'karmada-access',
+        'karmada-assigner',
+        'karmada-interpreter',
+        'karmada-queues',
+        'monitoring',
+        'preemption',
+      ],
       ...['preemption-past-budgets', 'preemption-preview', 'volcano', 'workloads'],
     ].map((name) => `components/${name}`);
     const chart = comparable(await rendered(values));

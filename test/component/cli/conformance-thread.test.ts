@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cli } from '../../cluster/support/muster-cli.ts';
+import { cli, type Said } from '../../cluster/support/muster-cli.ts';
 
 /** A backend with one member more, or another one. */
 const backend = (members: string, before = ''): string => `
@@ -39,18 +39,25 @@ const MODULES: Readonly<Record<string, string>> = {
   'exit.mjs': backend('explain: () => process.exit(7),'),
   'late.mjs': backend('owns: () => { setImmediate(() => { throw new Error("too late"); }); return []; },'),
   'at-once.mjs': backend('', FOR_EVER),
+  // What a busy machine does to the start of a thread.
+  'late-start.mjs': `import { isMainThread } from 'node:worker_threads';
+    if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000);`,
 };
 
 describe('muster conformance --module', () => {
   let folder: string;
+  /** Begun before all others, since it takes as long as the longest of them. */
+  let startedLate: Promise<Said>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'muster-conformance-'));
     for (const [file, text] of Object.entries(MODULES)) await writeFile(join(folder, file), text);
+    startedLate = tried('sound.mjs', '--import', join(folder, 'late-start.mjs'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const tried = (file: string) => cli(['conformance', '--module', join(folder, file)]);
+  const tried = (file: string, ...flags: readonly string[]) =>
+    cli(['conformance', '--module', join(folder, file)], flags);
 
   test('one in which nothing is wrong', async () => {
     const { code, out } = await tried('sound.mjs');
@@ -77,6 +84,10 @@ describe('muster conformance --module', () => {
     expect(code).toBe(1);
     expect(out).toContain(says);
     expect(out).toMatch(/\ncart: \d+ passed, \d+ failed, \d+ skipped\n$/);
+  });
+
+  test('the time that its thread takes to start is not its own', async () => {
+    expect((await startedLate).out).toMatch(/\ncart: \d+ passed, 0 failed, 0 skipped\n$/);
   });
 
   test('a module that never loads', async () => {

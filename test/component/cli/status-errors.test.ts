@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../../src/cli/run.ts';
 import { until } from '../../unit/tls/until.ts';
-import { json, list, status } from '../kube/fault-server.ts';
+import { json, list, silence, status } from '../kube/fault-server.ts';
 import { processAt } from './fake-tty.ts';
 import { GANGS, gangObject, podObject, PODS, WatchedApi } from './watched-api.ts';
 
@@ -49,7 +49,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
   });
 
   test('in a cluster that does not know gangs', async () => {
-    api.server.answer(PODS, list(1, [])).answer(GANGS, status(404, 'the server could not find it'));
+    api.server.answer(PODS, list(1, []), silence).answer(GANGS, status(404, 'the server could not find it'));
     const { code, err } = await ended(...args);
     expect(code).toBe(1);
     expect(err).toBe(

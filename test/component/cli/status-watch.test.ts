@@ -21,7 +21,7 @@ const LEADER = ['leader', 1, 'leader-0'] as const;
 
 // The first makes the keys.
 beforeEach(async () => {
-  api = await WatchedApi.start();
+  api = (await WatchedApi.start()).tellsTimeline({ podgangs: [], pods: [], events: [] });
 }, 60_000);
 afterEach(async () => {
   program.interrupt();
@@ -117,6 +117,83 @@ describe('at a terminal', () => {
     expect(tty.shown).toEqual(['PodGang train does not exist any more in namespace ml']);
     api.tell(GANGS, 'ADDED', gangObject('train', 3, [['leader', 1]]));
     await until('it is back', () => tty.shown.length === 3);
+  });
+
+  describe('beneath one gang', () => {
+    const train = gangObject('train', 1, [LEADER]);
+    const leader = podObject('leader-0', 2);
+    const created = {
+      ...leader,
+      metadata: { ...leader.metadata, creationTimestamp: '2026-01-01T00:00:07Z' },
+    };
+    const within = (tty: FakeTty): string[] => seen(tty.shown.slice(tty.shown.indexOf('') + 1));
+
+    test('is its timeline, which changes with it and says what may not be read', async () => {
+      api
+        .has([train], [])
+        .accepts()
+        .tellsTimeline({ podgangs: [train], pods: [] });
+      const tty = new FakeTty(100, 40);
+      watch(tty, 'train');
+      await until('the timeline', () => tty.shown.includes('ml/train  2026-01-01') && api.watched);
+      expect(within(tty)).toEqual([
+        'ml/train 2026-01-01',
+        expect.stringMatching(/^ \d\d:\d\d:\d\d \d\d:\d\d:\d\d$/),
+        'train',
+        ' ░ waits, gated ▒ with its scheduler ▓ starts █ runs',
+        expect.stringMatching(/^waits since 2026-01-01T00:00:00Z \(1d\) for Pods: leader 0\/1$/),
+        'not known: Events of namespace ml could not be read: you have no right to list them; the ClusterRole',
+        ' "view" has it',
+        'not known: the objects of the scheduler of namespace ml could not be read: you have no right to list',
+        ' them; a Role with list of their kinds gives it',
+        'AT AFTER STEP PODS WAITED FOR',
+        '00:00:00Z 0s created - -',
+      ]);
+
+      api.tellsTimeline({ podgangs: [train], pods: [created], events: [] });
+      api.tell(PODS, 'ADDED', created);
+      await until('the next step', () => tty.shown.some((line) => line.startsWith('00:00:07Z')));
+      expect(within(tty).filter((line) => /leader-0/.test(line))).toEqual([
+        expect.stringMatching(/^leader-0 ░+$/),
+        '00:00:07Z 7s first-pod leader-0 whoever creates its Pods',
+      ]);
+      expect(tty.shown.join('\n')).not.toContain('Events of namespace');
+      program.interrupt();
+      expect(await running).toBe(0);
+      expect(program.written.err).toBe('');
+    });
+
+    test('is why there is none, and the status goes on', async () => {
+      api.has([train], []).accepts().tellsTimeline({});
+      const tty = new FakeTty();
+      watch(tty, 'train');
+      await until('it is told', () => api.watched && /not known: the timeline: /.test(tty.shown.join('\n')));
+      expect(tty.shown.slice(tty.shown.indexOf('') + 1).join(' ')).toMatch(
+        /^not known: the timeline: list (podgangs|pods): 403 Failure: \1 is forbidden/,
+      );
+      api.tell(PODS, 'ADDED', created);
+      await until('it goes on', () => /leader-0 +gated/.test(tty.shown.join('\n')));
+    });
+
+    test('has half of a low screen', async () => {
+      api
+        .has([train], [created])
+        .accepts()
+        .tellsTimeline({ podgangs: [train], pods: [created], events: [] });
+      const tty = new FakeTty(100, 8);
+      watch(tty, 'train');
+      await until('it is drawn', () => tty.shown.length === 8);
+      expect(seen(tty.shown)).toEqual([
+        'ml/train Pending kai-scheduler 1d',
+        'bound leader 0/1',
+        '└─ leader 1/1 Pods, minimum 1: 1 referenced, 1 gated',
+        ' leader-0 gated the gang is being marked Initialized',
+        '',
+        'ml/train 2026-01-01',
+        expect.stringMatching(/^ 00:00:00 \d\d:\d\d:\d\d$/),
+        '… 12 more lines',
+      ]);
+    });
   });
 });
 

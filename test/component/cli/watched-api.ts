@@ -8,6 +8,10 @@ export const GATE = { name: 'grove.io/podgang-pending-creation' };
 export const PODS = 'GET /api/v1/namespaces/ml/pods?';
 export const GANGS = 'GET /apis/scheduler.grove.io/v1alpha1/namespaces/ml/podgangs?';
 
+/** Requests for one gang, which no watch makes, and those about its scheduler. */
+const TIMELINE =
+  /\/(podgangs)\?.*fieldSelector=metadata\.name|\/(pods)\?.*labelSelector=[^&]*%3D|\/(events)\?|^GET \/apis\/(apiextensions|scheduling)/;
+
 type Group = readonly [name: string, minReplicas: number, ...references: string[]];
 
 export const gangObject = (name: string, version: number, groups: readonly Group[], initialized = false) => ({
@@ -83,6 +87,17 @@ export class WatchedApi {
     return this;
   }
 
+  /** What `muster timeline` reads, from now on. Lists that are left out may not be read. */
+  tellsTimeline(lists: Readonly<Partial<Record<'podgangs' | 'pods' | 'events', readonly object[]>>>): this {
+    this.server.standing = (line) => {
+      const plural = TIMELINE.exec(line)?.slice(1).find(Boolean);
+      if (plural === undefined) return undefined;
+      const found = new Map<string, readonly object[]>(Object.entries(lists)).get(plural);
+      return found === undefined ? status(403, `${plural} is forbidden`) : list(1, found);
+    };
+    return this;
+  }
+
   /** Accepts the next watch of each kind. */
   accepts(): this {
     for (const path of [GANGS, PODS]) this.server.answer(path, this.#held(path));
@@ -94,6 +109,11 @@ export class WatchedApi {
     return this.#open.size === 2;
   }
 
+  /** Whether one is watched, by the path of its list. */
+  watches(path: string): boolean {
+    return this.#open.has(path);
+  }
+
   tell(path: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', ...objects: readonly object[]): void {
     for (const object of objects) this.#open.get(path)?.write(event(type, object));
   }
@@ -102,6 +122,11 @@ export class WatchedApi {
   goesAway(times: number): this {
     for (const path of [GANGS, PODS])
       this.server.answer(path, ...Array.from({ length: times }, () => status(503, 'etcd is away')));
+    return this.cuts();
+  }
+
+  /** Ends both watches in the middle, and whatever else is open. */
+  cuts(): this {
     this.#open.clear();
     this.server.cutAll();
     return this;

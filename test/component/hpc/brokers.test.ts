@@ -1,5 +1,5 @@
 /** The scripts of several Pods of one gang at the same time, with brokers that know each other. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { PodRoot, removeRoots, type Ended, type RunGiven } from './pod-root.ts';
@@ -12,7 +12,12 @@ const PROGRAM = [
   '-c',
   'echo begun; while [ -d "$FAKE_GANG" ] && ! [ -e "$FAKE_GANG/go" ]; do /bin/sleep 0.02; done; exit 3',
 ];
-const KILLED = ['bash', '-c', 'echo begun; kill -9 "$(cat "$FAKE_GANG/lead")"'];
+/** Kills the lead's broker, where it is told so once a follower has seen the lead. */
+const KILLED = [
+  'bash',
+  '-c',
+  'echo begun; until [ -z "$FAKE_SEEN" ] || [ -e "$FAKE_SEEN" ]; do /bin/sleep 0.02; done; kill -9 "$(cat "$FAKE_GANG/lead")"',
+];
 
 interface Started {
   readonly ended: Promise<Ended>;
@@ -76,6 +81,16 @@ class Gang {
       .map((call) => call.slice(0, 8));
   }
 
+  /** How often its brokers ran what the view has for their start. */
+  started(host: string): number {
+    return this.#root(host).read('log/flux.rc1').trimEnd().split('\n').length;
+  }
+
+  /** A file of the host that its start script writes. */
+  fileOf(host: string, name: string): string {
+    return join(this.#root(host).path, 'mnt/flux/config', name);
+  }
+
   joined(): string[] {
     return readdirSync(join(this.folder, 'joined')).sort();
   }
@@ -99,8 +114,10 @@ test('a follower before the lead joins, and so does one that comes while the pro
   gang.go();
   const codes = await Promise.all([lead, early, late].map(async ({ ended }) => (await ended).code));
   expect(codes).toEqual([3, 0, 0]);
+  expect(['lead-0', 'worker-0', 'worker-2'].map((host) => gang.started(host))).toEqual([1, 1, 1]);
   // None of them had to be started again for the one that came late.
-  for (const host of ['worker-0', 'worker-2']) expect(gang.calls(host)).toEqual(['<R><enco', '<start><']);
+  for (const host of ['worker-0', 'worker-2'])
+    expect(gang.calls(host)).toEqual(['<R><enco', '<R><enco', '<R><appe', '<start><']);
 });
 
 test('a follower that goes, and whose container is started again, joins again', async () => {
@@ -118,7 +135,20 @@ test('a follower that goes, and whose container is started again, joins again', 
   expect(codes).toEqual([3, 0, 0]);
 });
 
-test('when the lead dies a follower tries again: it joins the next lead, or ends with the exit code of its broker', async () => {
+test('a follower that is told to end has the program told, once, and stays until its part of it has ended', async () => {
+  const gang = new Gang();
+  const program = `trap 'echo told >>"$FAKE_GANG/told"; exit 9' TERM; echo begun; while [ -d "$FAKE_GANG" ]; do /bin/sleep 0.02; done`;
+  const follower = gang.start('worker-0', {
+    env: { FAKE_WORKS: '1' },
+    signal: { name: 'SIGTERM', after: 'works' },
+  });
+  const lead = gang.start('lead-0', {}, ['bash', '-c', program]);
+  expect((await lead.ended).code).toBe(9);
+  expect(await follower.ended).toMatchObject({ code: 0, err: '' });
+  expect(readFileSync(join(gang.folder, 'told'), 'utf8')).toBe('told\n');
+});
+
+test('when the lead dies, the broker of a follower looks for the next, and joins it', async () => {
   const gang = new Gang();
   const waits = gang.start('worker-0');
   const first = gang.start('lead-0', {}, KILLED);
@@ -132,15 +162,16 @@ test('when the lead dies a follower tries again: it joins the next lead, or ends
   expect([code, err]).toEqual([0, 'flux-entrypoint: the broker ended with 1, again in 15 s (1 of 20)\n']);
 });
 
-test('when no lead follows, a follower ends after so many tries', async () => {
+test('when no lead follows, a follower ends its broker after so long, and so does one that never had a lead', async () => {
   const gang = new Gang();
-  const env = { MUSTER_FLUX_RETRIES: '2', FAKE_PATIENCE: '3' };
+  const env = { MUSTER_FLUX_RETRIES: '2' };
   const follower = gang.start('worker-0', { env });
-  const lead = gang.start('lead-0', {}, KILLED);
+  const lead = gang.start('lead-0', { env: { FAKE_SEEN: gang.fileOf('worker-0', 'lead-met') } }, KILLED);
   expect((await lead.ended).code).toBe(137);
   const { code, err } = await follower.ended;
-  expect(code).toBe(1);
-  expect(err).toContain('the broker failed 3 times in a row, last with 1\n');
-  expect(gang.calls('worker-0').filter((call) => call === '<start><')).toHaveLength(3);
-  expect(existsSync(join(gang.folder, 'ended'))).toBe(false);
+  expect([code, err]).toEqual([1, 'flux-entrypoint: no broker of the lead lead-0 for 30 s: it is gone\n']);
+  expect(gang.calls('worker-0').filter((call) => call === '<start><')).toHaveLength(1);
+  const alone = await new Gang().start('worker-0', { env }).ended;
+  // A lead that is still at its image has four times as long.
+  expect([alone.code, alone.err]).toEqual([1, err.replace('30', '120')]);
 });

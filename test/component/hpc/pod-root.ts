@@ -38,6 +38,9 @@ export interface RunGiven {
   readonly heard?: (out: string) => void;
 }
 
+/** Whoever watches for the lead, sleeping "15s", has shorter pauses, and is not written down. */
+export const WATCHING = '#!/bin/bash\ncase $1 in *s) exec /bin/sleep 0.3 ;; esac\n';
+
 const roots: string[] = [];
 export const removeRoots = (): void => {
   for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
@@ -52,6 +55,7 @@ export class PodRoot {
     minimums: Readonly<Record<string, number>>,
     given: Partial<FluxSettings> = {},
     expected?: string,
+    asks?: ReadonlyMap<string, string>,
   ) {
     // A run of tests has a temporary folder of its own, into which no other user may look.
     const shared = statSync(tmpdir());
@@ -63,20 +67,22 @@ export class PodRoot {
     this.#outside = join(top, 'outside');
     const certificate = makeCurveCertificate('g');
     const gang = gangOf(minimums, expected === undefined ? {} : { expected });
-    const data = ownObject(renderFluxObjects(gang, settings(given), { certificate })[0], 'data') ?? {};
+    const data = ownObject(renderFluxObjects(gang, settings(given), { certificate, asks })[0], 'data') ?? {};
     for (const key of Object.keys(data)) this.write(`etc/flux-config/${key}`, ownString(data, key) ?? '');
     this.write('curve/curve.cert', certificate, 0o444);
     const view = 'opt/views/._view/abcdef';
     this.write(`${view}/bin/flux`, FAKE_FLUX, 0o755);
     this.write(`${view}/bin/python3.11`, '');
     this.write(`${view}/lib/python3.11/site-packages/flux.py`, '');
-    this.write(`${view}/etc/flux/rc1.d/fluxion`, '', 0o444);
+    this.write(`${view}/etc/flux/rc1.d/fluxion`, '#!/bin/bash\necho started >>"$FAKE_LOG.rc1"\n', 0o555);
     this.write('opt/software/linux/library.so', 'library', 0o555);
     chmodSync(join(this.path, 'opt/software/linux'), 0o555);
     for (const own of ['mnt/flux', 'bin', 'log']) mkdirSync(join(this.path, own), { recursive: true });
     for (const open of ['mnt/flux', 'opt/software', 'log']) chmodSync(join(this.path, open), 0o777);
     this.write('bin/hostname', '#!/bin/bash\necho "$FAKE_HOST"\n', 0o755);
-    this.write('bin/sleep', '#!/bin/bash\necho "sleep $*" >>"$FAKE_LOG"\n', 0o755);
+    this.write('bin/sleep', `${WATCHING}echo "sleep $*" >>"$FAKE_LOG"\nexec /bin/sleep 0.02\n`, 0o755);
+    // A machine of two cores.
+    this.write('bin/nproc', '#!/bin/bash\necho 2\n', 0o755);
     this.write(
       'bin/keep',
       '#!/bin/bash\nfor word; do printf "%s\\0" "$word"; done >"$FAKE_LOG.argv"\n',

@@ -3,8 +3,10 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ENTRYPOINT_SCRIPT, INIT_SCRIPT } from '../../../src/preparers/flux/scripts.ts';
-import { PodRoot, removeRoots } from './pod-root.ts';
+import { ENTRYPOINT_SCRIPT } from '../../../src/preparers/flux/entrypoint-script.ts';
+import { INIT_SCRIPT } from '../../../src/preparers/flux/init-script.ts';
+import type { FluxSettings } from '../../../src/preparers/flux/settings.ts';
+import { PodRoot, removeRoots, WATCHING } from './pod-root.ts';
 
 afterAll(removeRoots);
 
@@ -71,12 +73,14 @@ describe.each(users)('as user %s', (uid) => {
     expect(await root.start(['keep', 'a b'], { uid, env })).toEqual({ code: 0, out: '', err: '' });
     const config = '/mnt/flux/config';
     const calls = [
-      '<R><encode><--hosts=lead-0,worker-[0-2]><--cores=0-3><--gpus=0-7>',
+      '<R><encode><--ranks=0><--hosts=lead-0><--cores=0-1><--gpus=0-7>',
+      '<R><encode><--ranks=1-3><--hosts=worker-[0-2]><--cores=0-1><--gpus=0-7>',
+      '<R><append>',
       `<start><-o><--config><${config}/etc/flux/config><-Scron.directory=${config}/etc/flux/system/cron.d>` +
         `<-Srundir=${config}/run/flux><-Sstatedir=${config}/var/lib/flux><-Slocal-uri=local://${config}/run/flux/local>` +
         '<-Slog-stderr-level=3><-Slog-stderr-mode=local><-Stbon.connect_timeout=5s>' +
-        '<flux><run><-N><4><-n><16><-g><2><keep><a b>',
-      '<run><-N><4><-n><16><-g><2><keep><a b>',
+        '<flux><run><-N><4><--tasks-per-node=4><--exclusive><-o><cpu-affinity=off><-o><gpu-affinity=per-task><--env=-PYTHONPATH><keep><a b>',
+      '<run><-N><4><--tasks-per-node=4><--exclusive><-o><cpu-affinity=off><-o><gpu-affinity=per-task><--env=-PYTHONPATH><keep><a b>',
     ];
     expect(root.calls()).toEqual(calls);
     expect(root.argv()).toEqual(['a b']);
@@ -131,6 +135,8 @@ describe('the program', () => {
         '~',
         '!!',
         '{a,b}',
+        '{{id}}',
+        "{{{name}} it's {{",
       ),
     );
     await fc.assert(
@@ -138,7 +144,7 @@ describe('the program', () => {
         expect(await root.entrypoint(['keep', ...words])).toMatchObject({ code: 0, err: '' });
         expect(root.argv()).toEqual(words);
       }),
-      { numRuns: 12, examples: [[['-c', 'print(1 + 2)', '*.toml']]] },
+      { numRuns: 12, examples: [[['-c', 'print(1 + 2)', '*.toml']], [['{{id}}', "{{{name}} it's {{"]]] },
     );
   });
 
@@ -156,18 +162,26 @@ describe('the program', () => {
       FLUX_CONF_DIR: '/x',
     };
     const { out } = await root.entrypoint(['bash', '-c', 'env'], { env });
-    expect(out.split('\n').filter((line) => line.startsWith('FLUX_'))).toEqual([
-      `FLUX_RC_EXTRA=${root.path}/mnt/flux/view/etc/flux/rc1.d`,
+    expect(
+      out
+        .split('\n')
+        .filter((line) => line.startsWith('FLUX_'))
+        .sort(),
+    ).toEqual([
+      `FLUX_MODPROBE_PATH_APPEND=${root.path}/mnt/flux/view/etc/flux/modprobe`,
+      `FLUX_RC_EXTRA=${root.path}/mnt/flux/view/etc/flux`,
     ]);
     expect(out).toContain(`\nPATH=${root.path}/bin:/usr/bin:/bin:${root.path}/mnt/flux/view/bin\n`);
-    expect(out).toContain(`\nPYTHONPATH=${root.path}/mnt/flux/view/lib/python3.11/site-packages\n`);
+    expect(out).not.toContain('PYTHONPATH');
   });
 
-  test('its own PYTHONPATH goes first', async () => {
-    const { out } = await root.entrypoint(['bash', '-c', 'echo "$PYTHONPATH"'], {
-      env: { PYTHONPATH: '/own' },
-    });
-    expect(out).toBe(`/own:${root.path}/mnt/flux/view/lib/python3.11/site-packages\n`);
+  test('gets its own PYTHONPATH as it was, and Flux that of the view before it', async () => {
+    const show = 'echo "$PYTHONPATH"';
+    const { out } = await root.entrypoint(['bash', '-c', show], { env: { PYTHONPATH: '/own:/$HOME' } });
+    expect(out).toBe('/own:/$HOME\n');
+    expect(root.read('mnt/flux/flux-view.sh')).toContain(
+      'PYTHONPATH=/mnt/flux/view/lib/python3.11/site-packages:/own:/\\$HOME\n',
+    );
   });
 });
 
@@ -196,8 +210,10 @@ describe('the environment of a Pod', () => {
 
 describe('GPUs', () => {
   test.each([
-    [1, '1', ['--gpus=0>', '<-n><2><-g><1>']],
-    [4, '4', ['--gpus=0-3>', '<-n><8><-g><1>']],
+    [1, '1', ['<--gpus=0>', '<--tasks-per-node=1><--exclusive>', '<gpu-affinity=per-task>']],
+    [4, '4', ['<--gpus=0-3>', '<--tasks-per-node=4><--exclusive>', '<gpu-affinity=per-task>']],
+    // Flux would hide those that the container has by a claim.
+    [1, '0', ['<gpu-affinity=off>']],
   ])('vector 12, pitfall 18: %s tasks and %s of them', async (tasksPerNode, gpus, says) => {
     const root = new PodRoot({ lead: 2 }, { tasksPerNode });
     await root.start(['keep'], { env: { MUSTER_FLUX_GPUS: gpus } });
@@ -214,12 +230,90 @@ describe('GPUs', () => {
   });
 });
 
+describe('cores and tasks', () => {
+  const asks = new Map([
+    ['lead', '2 0'],
+    ['worker', '8 4'],
+  ]);
+  const run = async (given: Partial<FluxSettings>, env = {}, asked = asks): Promise<string> => {
+    const root = new PodRoot({ lead: 1, worker: 2 }, given, undefined, asked);
+    const { code, err } = await root.start(['keep'], { env });
+    return code === 0 ? root.calls().join('\n') : err;
+  };
+
+  test('each group has what its Pods ask for', async () => {
+    const calls = await run({});
+    expect(calls).toContain('<--ranks=0><--hosts=lead-0><--cores=0-1>\n');
+    expect(calls).toContain('<--ranks=1-2><--hosts=worker-[0-1]><--cores=0-7><--gpus=0-3>\n');
+  });
+
+  test.each<[string, Partial<FluxSettings>, string]>([
+    ['one a core', { tasksPerNode: 'cpu' }, '<--tasks-per-node=2><--exclusive>'],
+    ['one for two GPUs', { tasksPerNode: 'gpu', gpusPerTask: 2 }, '<--tasks-per-node=2><--exclusive>'],
+    ['not bound, as Pods differ', {}, '<-o><cpu-affinity=off><-o><gpu-affinity=per-task>'],
+    ['bound as it says', { cpuAffinity: 'on', gpuAffinity: 'off' }, 'cpu-affinity=on><-o><gpu-affinity=off>'],
+    ['beside others', { tasksPerNode: 2, exclusive: false }, '<-N><3><-n><6><-c><1><-o>'],
+    ['with GPUs', { exclusive: false, coresPerTask: 2, gpusPerTask: 1 }, '<-n><3><-c><2><-g><1><-o>'],
+    ['with threads', { coresPerTask: 2 }, '<--env=OMP_NUM_THREADS=2>'],
+    [
+      'none into a Pod',
+      { tasksPerNode: 'cpu', coresPerTask: 4 },
+      'flux-entrypoint: no task fits into a Pod: it has fewer cores or GPUs than one of them takes\n',
+    ],
+    [
+      'an uneven share',
+      { tasksPerNode: 3 },
+      'flux-entrypoint: 4 GPUs cannot be shared out evenly among 3 tasks of a Pod\n',
+    ],
+  ])('%s', async (_what, given, says) => {
+    expect(await run(given)).toContain(says);
+  });
+
+  test('bound, where the machine has as many cores as every Pod asks for', async () => {
+    const both = new Map([...asks, ['worker', '2 4']]);
+    expect(await run({}, {}, both)).toContain('<-o><cpu-affinity=per-task>');
+  });
+
+  test('OMP_NUM_THREADS of the Pod stays', async () => {
+    expect(await run({ coresPerTask: 2 }, { OMP_NUM_THREADS: '1' })).not.toContain('--env=OMP_NUM_THREADS');
+  });
+
+  test('PMIx needs its plugin, which Flux would leave out without a word', async () => {
+    const root = new PodRoot({ lead: 1 }, { pmi: 'pmix' });
+    const { err } = await root.start(['keep']);
+    expect(err).toMatch(
+      /^flux-entrypoint: pmi is pmix, and .* has no flux-pmix: Flux would leave it out without a word\n$/,
+    );
+    root.write('mnt/flux/view/lib/flux/shell/plugins/pmix.so', '');
+    const rank = ['bash', '-c', 'echo "rank $PMIX_RANK"'];
+    expect(await root.entrypoint(rank)).toMatchObject({ code: 0, out: 'rank 0\n', err: '' });
+    expect(root.calls().join('\n')).toContain('<run><-N><1><-n><1><--exclusive>');
+    expect(root.calls().join('\n')).toContain('<-o><pmi=pmix>');
+  });
+
+  test('under PMIx, which counts the tasks that it is told, each has a core', async () => {
+    const start = async (tasksPerNode: number): Promise<string> => {
+      const root = new PodRoot({ lead: 1, worker: 2 }, { pmi: 'pmix', tasksPerNode });
+      await root.init();
+      root.appImage();
+      root.write('mnt/flux/view/lib/flux/shell/plugins/pmix.so', '');
+      const { err } = await root.entrypoint(['keep']);
+      return err === '' ? root.calls().join('\n') : err;
+    };
+    expect(await start(2)).toContain('<run><-N><3><-n><6><--exclusive><-o>');
+    expect(await start(3)).toBe(
+      'flux-entrypoint: 3 tasks have to share 2 cores of a Pod, which they cannot where pmi is pmix\n',
+    );
+  });
+});
+
 describe('pitfall 12: the quorum', () => {
   test('is told only where it is less than all, and the program runs on that many', async () => {
     const root = new PodRoot({ lead: 1, worker: 2 }, {}, 'worker=7');
     await root.start(['keep']);
-    expect(root.calls()[1]).toContain('<-Sbroker.quorum=3><flux><run><-N><3><-n><3><keep>');
-    expect(root.calls()[0]).toContain('<--hosts=lead-0,worker-[0-6]>');
+    const calls = root.calls().join('\n');
+    expect(calls).toContain('<-Sbroker.quorum=3><flux><run><-N><3><--tasks-per-node=1>');
+    expect(calls).toContain('<--ranks=1-7><--hosts=worker-[0-6]>');
   });
 });
 
@@ -232,8 +326,8 @@ describe('a follower', () => {
     await root.start(['keep']);
     root.forgetCalls();
     expect(await follow({ FAKE_BROKER_EXIT: '0' })).toEqual({ code: 0, out: '', err: '' });
-    expect(root.calls()).toHaveLength(2);
-    expect(root.calls()[1]).toMatch(/^<start><-o><--config>.*<-Stbon.connect_timeout=5s>$/);
+    expect(root.calls()).toHaveLength(4);
+    expect(root.calls()[3]).toMatch(/^<start><-o><--config>.*<-Stbon.connect_timeout=5s>$/);
   });
 
   test('vector 18, pitfall 13: tries so often, and ends with the last exit code', async () => {
@@ -242,6 +336,8 @@ describe('a follower', () => {
     expect(code).toBe(3);
     expect(root.calls().map((call) => call.slice(0, 8))).toEqual([
       '<R><enco',
+      '<R><enco',
+      '<R><appe',
       '<start><',
       'sleep 15',
       '<start><',
@@ -257,7 +353,7 @@ describe('a follower', () => {
     held.write('etc/flux-config/entrypoint.sh', ENTRYPOINT_SCRIPT.replace('-lt 300 ]', '-lt 0 ]'));
     held.write(
       'bin/sleep',
-      '#!/bin/bash\necho "sleep $*" >>"$FAKE_LOG"\n[ "$(grep -c ^sleep "$FAKE_LOG")" -lt 3 ] || kill -TERM $PPID\n',
+      `${WATCHING}echo "sleep $*" >>"$FAKE_LOG"\n[ "$(grep -c ^sleep "$FAKE_LOG")" -lt 3 ] || kill -TERM $PPID\n`,
       0o755,
     );
     const env = { FAKE_BROKER_EXIT: '3', MUSTER_FLUX_RETRIES: '1' };
@@ -272,13 +368,13 @@ describe('a follower', () => {
     root.forgetCalls();
     const signal = { name: 'SIGTERM', after: 'broker is up' } as const;
     expect(await follow({}, { signal })).toMatchObject({ code: 0, err: '' });
-    expect(root.calls()).toHaveLength(2);
+    expect(root.calls()).toHaveLength(4);
   });
 
   test('ends while it waits to try again', async () => {
     root.write(
       'bin/sleep',
-      '#!/bin/bash\ntrap "exit 0" TERM\necho asleep\nwhile :; do /bin/sleep 0.02; done\n',
+      `${WATCHING}trap "exit 0" TERM\necho asleep\nwhile :; do /bin/sleep 0.02; done\n`,
       0o755,
     );
     const signal = { name: 'SIGTERM', after: 'asleep' } as const;

@@ -103,8 +103,11 @@ describe('the image', () => {
   });
 
   test('has every module that the program may load, but the one for credential plugins', () => {
+    // Entries of processes, and of the page in a browser.
     const entries = [
       'main.js',
+      'dashboard/page/main.js',
+      'dashboard/page/first-stream.js',
       'modules/host.js',
       'preview/program.js',
       'controller/preemption/plan-thread.js',

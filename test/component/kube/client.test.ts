@@ -4,8 +4,10 @@ import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts'
 import { isConflict, isGone, isUnreachable } from '../../../src/kube/client/errors.ts';
 import { AnswerTooLarge } from '../../../src/kube/client/pending-call.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
+import { CallWindow } from '../../../src/kube/loop/call-window.ts';
 import { TokenBucket } from '../../../src/kube/client/token-bucket.ts';
 import { FakeClock } from '../../unit/kube/loop/fake-clock.ts';
+import { until } from '../../unit/tls/until.ts';
 import { PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { cut, event, FaultServer, json, list, silence, status, stream, thing } from './fault-server.ts';
@@ -59,6 +61,29 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test('gives its place in the window away while it waits to be tried again, and a refused eviction is named so', async () => {
+    await client.close();
+    const window = new CallWindow();
+    const atRest: number[] = [];
+    const answered: string[] = [];
+    client = createKubeClient(server.connection(), {
+      random: () => {
+        queueMicrotask(() => queueMicrotask(() => atRest.push(window.inFlight)));
+        return 0;
+      },
+      observer: { answered: (verb, code) => void answered.push(`${verb} ${code}`) },
+      window,
+    });
+    server.answer(PATCH, status(429, 'busy', { 'retry-after': '0' }), json(thing('a', 2)));
+    await client.mergePatch(target, {});
+    expect(window.inFlight).toBe(0);
+    expect(atRest).toEqual([0]);
+    server.answer('POST /api/v1/namespaces/crew/pods/a/eviction', status(429, 'guarded'));
+    const evicted = await thrown(client.evict({ namespace: 'crew', name: 'a', uid: 'u' }));
+    expect(evicted.message).toContain('evict pods crew/a: 429');
+    expect(answered).toEqual(['patch 429', 'patch 200', 'evict 429']);
+  });
+
   test('gives up after three repetitions', async () => {
     const busy = status(429, 'busy', { 'retry-after': '0' });
     server.answer(GET, busy, busy, busy, busy, busy);
@@ -69,7 +94,7 @@ describe('a call', () => {
 
   test('does not wait longer than it has time', async () => {
     server.answer(GET, status(429, 'busy', { 'retry-after': '60' }));
-    const error = await thrown(client.get(target, { timeoutMs: 1_000 }));
+    const error = await thrown(client.get(target, { timeoutMs: 4_900 }));
     expect(error).toMatchObject({ status: 429, retryAfter: 60 });
   });
 
@@ -113,11 +138,14 @@ describe('a call', () => {
     await client.close();
     client = createKubeClient(server.connection(), { connections: 1 });
     server.answer(GET, silence);
-    const first = thrown(client.get(target, { timeoutMs: 300 }));
+    const over = new AbortController();
+    const first = thrown(client.get(target, { signal: over.signal }));
     const enough = new AbortController();
     const second = thrown(client.mergePatch(target, {}, { signal: enough.signal }));
     setImmediate(() => enough.abort(new Error('enough')));
     expect((await second).message).toBe('enough');
+    await until('the first is sent', () => server.requests.length === 1);
+    over.abort();
     await first;
     server.answer(GET, json(thing('a', 1)));
     await client.get(target);

@@ -19,6 +19,11 @@ export class FaultServer {
   readonly headers: IncomingMessage['headers'][] = [];
   readonly bodies: string[] = [];
   connections = 0;
+  /** Whether streaming lists are answered as told; if not, as by an API server without the feature WatchList. */
+  streamsLists = false;
+  refusedStreams = 0;
+  /** Answers each of its requests, before those that `answer` has queued. */
+  standing: (line: string) => Answer | undefined = () => undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #answers: { readonly starts: string; readonly answer: Answer }[] = [];
@@ -38,9 +43,19 @@ export class FaultServer {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
+        if (!this.streamsLists && line.includes('&sendInitialEvents=true')) {
+          this.refusedStreams += 1;
+          withoutWatchList(response, request);
+          return;
+        }
         this.requests.push(line);
         this.headers.push(request.headers);
         this.bodies.push(body);
+        const standing = this.standing(line);
+        if (standing !== undefined) {
+          standing(response, request);
+          return;
+        }
         const next = this.#answers.findIndex(({ starts }) => line.startsWith(starts));
         const [found] = next === -1 ? [] : this.#answers.splice(next, 1);
         if (found) found.answer(response, request);
@@ -116,8 +131,15 @@ const REASONS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   409: 'Conflict',
   410: 'Expired',
+  422: 'Invalid',
   429: 'TooManyRequests',
 };
+
+/** As kube-apiserver 1.37 with the feature gate off. */
+const withoutWatchList = status(
+  422,
+  'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+);
 
 /** Ends the connection in the middle of an answer, or before it. */
 export const cut: Answer = (response) => {

@@ -216,7 +216,7 @@ describe('a preparation of a module', () => {
   });
 
   test.each<[string, string, string, Partial<ModuleLimits>]>([
-    ['ends its process', 'process.exit(3)', 'it ended itself, with exit code 3', {}],
+    ['ends its process', 'process.exit(3)', 'it ended itself, with exit code 3', { answerMs: 30_000 }],
     ['never answers', 'for (;;);', 'it did not answer within 0.3 s', { answerMs: 300, silentMs: 3_000 }],
   ])('one that %s: reviews are told to come again, and others go on', async (_what, body, why, limits) => {
     const one = await begin(text(`prepare: () => { ${body}; }`), limits);

@@ -184,7 +184,7 @@ describe('while it runs', () => {
     ],
   ])(
     'one that %s: its binding is told why, and nobody else is any the worse',
-    async (_, body, why, limits = {}) => {
+    async (_, body, why, limits = { answerMs: 30_000 }) => {
       await write(text(`assignReplica: () => { ${body} }`, 'import fs from "node:fs";'));
       await begin([entry()], limits);
       expect(await placed()).toContain(`${FAILS}${why}`);

@@ -122,6 +122,17 @@ describe('the npm package', () => {
     expect(existsSync(join(project(), 'node_modules/.bin/muster'))).toBe(true);
   });
 
+  test('has the page of muster dashboard, compiled, and the package that the page loads', async () => {
+    const installed = join(project(), 'node_modules/@muster-dev/muster/dist/src/dashboard/page-files.js');
+    const program = `const { pageFiles } = await import(${JSON.stringify(installed)}); console.log([...pageFiles().kept.keys()].map((path) => path.slice(17)).join());`;
+    const { code, out } = await ran(process.execPath, '--input-type=module', '--eval', program);
+    expect([code, out.trim().split(',')]).toEqual([
+      0,
+      expect.arrayContaining(['/style.css', '/page/main.js', '/packages/preact.mjs']),
+    ]);
+    expect(out).not.toContain('.ts');
+  });
+
   test('exports what modules import, to Node and in the long form, with types, to the compiler', async () => {
     await writeFile(
       join(project(), 'mine.ts'),

@@ -80,7 +80,7 @@ test('bodies of strangers, each at its bound and more of them than there is room
     dear(),
     // Each character takes two bytes in memory.
     `{"kind":"${'ü'.repeat(4_000_000)}"}`,
-  ].map((body) => httpRequest(MUTATE_POD, body));
+  ].map((body) => httpRequest(`${MUTATE_POD}?timeout=30s`, body));
   const codes = new Set<number>();
   await Promise.all(
     Array.from({ length: 8 }, async (_, client) => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { PATH_INTERPRET } from '../../../src/api/names.ts';
 import { contextOf, readAnswer } from '../../unit/fleet/karmada-client.ts';
 import { deployment } from '../../unit/workloads/made-workloads.ts';
@@ -7,7 +7,6 @@ import { expectGolden, until } from '../server/running.ts';
 import { Wire, httpRequest } from '../server/wire.ts';
 import { killAll, serve, type Served } from './process.ts';
 
-jest.setTimeout(90_000);
 afterEach(killAll);
 const request = httpRequest(MUTATE_POD, goldenText);
 const readyz = async ({ ports }: Served): Promise<{ status: number; text: string }> => {

@@ -27,10 +27,23 @@ const refused = async (running: Running, bytes: Buffer, message: RegExp): Promis
   await expectRetryable(wire, await wire.send(bytes).answer(), message);
 };
 
-/** Reviews that are under way and held there: all but the last byte is sent. */
+/** A server that decides upon nothing before it is told to: one whose body is still coming gives way after a second. */
+async function deciding(
+  settings: Readonly<Record<string, unknown>>,
+): Promise<{ running: Running; decide: () => void }> {
+  const gate = Promise.withResolvers<void>();
+  const running = await start({ settings, overrides: { beforeDecision: () => gate.promise } });
+  return { running, decide: gate.resolve };
+}
+
+/** A review of so many bytes, which may be held for as long as any. */
+const patient = (length = 0): Buffer =>
+  httpRequest(`${MUTATE_POD}?timeout=30s`, goldenText.padEnd(length, ' '));
+
+/** Reviews that are under way and held there. */
 async function holding(running: Running, count: number): Promise<Wire[]> {
   const wires = await Promise.all(Array.from({ length: count }, () => Wire.open(running.port)));
-  for (const wire of wires) wire.send(request.subarray(0, -1));
+  for (const wire of wires) wire.send(patient());
   await until(
     'they are in flight',
     async () => (await running.metric('muster_admission_in_flight')) === count,
@@ -40,27 +53,30 @@ async function holding(running: Running, count: number): Promise<Wire[]> {
 
 describe('V54: more than the limits is refused so that it is sent again', () => {
   test('V54: too many requests: 503, an integer Retry-After, Connection: close', async () => {
-    const running = await start({ settings: { 'server.webhooks.limits.maxInFlight': 3 } });
+    const { running, decide } = await deciding({ 'server.webhooks.limits.maxInFlight': 3 });
     const held = await holding(running, 3);
     await refused(running, request, /3 requests in flight, at most 3; the API server retries/);
     await refused(running, request, /3 requests in flight/);
     expect(await running.metric('muster_admission_shed_total{reason="requests"}')).toBe(2);
     // Those that were let in are decided upon, and then there is room again.
-    for (const wire of held) expectGolden(await wire.send(request.subarray(-1)).answer());
+    decide();
+    for (const wire of held) expectGolden(await wire.answer());
     await running.alive();
     for (const wire of held) wire.destroy();
   });
 
   test('V54: too many announced bytes: 503, an integer Retry-After, Connection: close', async () => {
-    const running = await start({ settings: BYTES });
+    const { running, decide } = await deciding(BYTES);
     const held = await Wire.open(running.port);
-    held.send(announcing(9_900));
+    held.send(patient(9_900));
     await until(
       'they are counted',
       async () => (await running.metric('muster_admission_in_flight_bytes')) === 9_900,
     );
     await refused(running, request, /9900 bytes of reviews in flight, at most 10000/);
     expect(await running.metric('muster_admission_shed_total{reason="bytes"}')).toBe(1);
+    decide();
+    expectGolden(await held.answer());
     held.destroy();
     await until(
       'they are given back',
@@ -70,9 +86,9 @@ describe('V54: more than the limits is refused so that it is sent again', () => 
   });
 
   test('V54: too many bytes without a length: the one that goes beyond is refused', async () => {
-    const running = await start({ settings: BYTES });
+    const { running, decide } = await deciding(BYTES);
     const held = await Wire.open(running.port);
-    held.send(announcing(6_000));
+    held.send(patient(6_000));
     await until(
       'they are counted',
       async () => (await running.metric('muster_admission_in_flight_bytes')) === 6_000,
@@ -81,12 +97,14 @@ describe('V54: more than the limits is refused so that it is sent again', () => 
     const headers = { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' };
     wire.send(httpRequest(MUTATE_POD, '', { headers }), `1400\r\n${' '.repeat(0x1400)}\r\n0\r\n\r\n`);
     await expectRetryable(wire, await wire.answer(), /bytes of reviews in flight/);
+    decide();
+    expectGolden(await held.answer());
     held.destroy();
     await running.alive();
   });
 
   test('V54: a client that tries again as told gets every review through', async () => {
-    const running = await start({ settings: { 'server.webhooks.limits.maxInFlight': 2 } });
+    const { running, decide } = await deciding({ 'server.webhooks.limits.maxInFlight': 2 });
     const held = await holding(running, 2);
     let shed = 0;
     const persistent = async (): Promise<void> => {
@@ -94,7 +112,7 @@ describe('V54: more than the limits is refused so that it is sent again', () => 
         const answer = await running.call(request);
         if (answer.status === 200) return expectGolden(answer);
         expect(answer.status).toBe(503);
-        if ((shed += 1) === 10) for (const wire of held) wire.send(request.subarray(-1));
+        if ((shed += 1) === 10) decide();
       }
     };
     await Promise.all(Array.from({ length: 10 }, persistent));
@@ -113,10 +131,11 @@ test('not ready: 503, an integer Retry-After, Connection: close, until it is', a
 });
 
 test('what is wrong anyway is not asked for again, however busy it is', async () => {
-  const running = await start({ settings: { 'server.webhooks.limits.maxInFlight': 1 } });
+  const { running, decide } = await deciding({ 'server.webhooks.limits.maxInFlight': 1 });
   const [held] = await holding(running, 1);
   expectStatus(await running.post('/nope', ''), 404, /no such path/);
   expectStatus(await running.call(httpRequest(MUTATE_POD, '', { method: 'GET' })), 405, /POST/);
   expectStatus(await running.call(announcing(99_999_999)), 413, /larger than/);
+  decide();
   held?.destroy();
 });

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueAuthority, issueServingCertificate, type Issued } from '../../../src/tls/issue.ts';
 import { issueClientCertificate } from '../../support/client-certificate.ts';
 import {
@@ -13,7 +13,6 @@ import { MUTATE_POD, goldenText } from './bodies.ts';
 import { closeAll, expectGolden, expectStatus, start, until, type Running } from './running.ts';
 import { Wire, httpRequest } from './wire.ts';
 
-jest.setTimeout(60_000);
 afterEach(closeAll);
 
 const now = new Date();

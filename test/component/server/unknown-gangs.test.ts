@@ -28,14 +28,14 @@ test('is decided by what was read', async () => {
     },
   };
   const running = await start({ ...SETTINGS, placement });
-  const response = responseOf(await running.post(`${MUTATE_POD}?timeout=2s`, body));
+  const response = responseOf(await running.post(`${MUTATE_POD}?timeout=20s`, body));
   const patch = Buffer.from(response['patch'] as string, 'base64').toString();
   expect(JSON.parse(patch)).toContainEqual({ op: 'replace', path: '/spec/schedulerName', value: 'volcano' });
   expect(response['auditAnnotations']).toEqual({ backend: 'volcano', gang: 'ml/train' });
   expect(asked).toEqual([[{ namespace: 'ml', gang: 'train' }, expect.any(Number)]]);
   const [, withinMs = 0] = asked[0] ?? [];
   expect(withinMs).toBeGreaterThan(0);
-  expect(withinMs).toBeLessThanOrEqual(1_750);
+  expect(withinMs).toBeLessThanOrEqual(19_750);
 });
 
 test('is answered with the retriable 503 where it cannot be read, and counted', async () => {

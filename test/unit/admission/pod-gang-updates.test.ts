@@ -198,6 +198,44 @@ describe('the scheduler label', () => {
   });
 });
 
+describe('the hosts of a gang with an HPCPolicy', () => {
+  const flux = { 'muster.dev/hpc-policy': 'flux' };
+  const made = { ...flux, 'muster.dev/workload': 'statefulset/a' };
+  const pods = [group('worker', { podReferences: references('worker-0') })];
+  const listing = (of: string | undefined, annotations: JsonObject, parts: JsonObject): JsonObject =>
+    podGang({
+      ...{ groups: pods, ...parts },
+      annotations: { ...annotations, ...(of !== undefined && { 'muster.dev/hosts': of }) },
+    });
+  const changed = (
+    from: string | undefined,
+    to: string | undefined,
+    annotations: JsonObject = flux,
+    parts: JsonObject = {},
+  ): string[] => rulesOf(update(listing(from, annotations, parts), listing(to, annotations, parts)));
+  const [one, two] = ['worker=a-0', 'worker=a-[0-1]'];
+
+  test('stay while it has Pods, whether they are added, changed or taken off', () => {
+    expect(changed(one, two)).toEqual(['HpcHostsFixed']);
+    expect(changed(undefined, one)).toEqual(['HpcHostsFixed']);
+    expect(changed(one, undefined)).toEqual(['HpcHostsFixed']);
+    expect(changed(one, one)).toEqual([]);
+    const other = listing(two, { 'muster.dev/hpc-policy': 'other' }, {});
+    expect(rulesOf(update(listing(one, flux, {}), other))).toEqual(['HpcPolicyFixed', 'HpcHostsFixed']);
+  });
+
+  test('change before it has Pods, and of a gang that no policy prepares', () => {
+    expect(changed(one, two, flux, { groups: [group('worker')] })).toEqual([]);
+    expect(changed(one, two, {})).toEqual([]);
+  });
+
+  test('follow a workload that is scaled until the gang starts', () => {
+    expect(changed(one, two, made)).toEqual([]);
+    expect(changed(one, two, made, { status: statusOf(NOT_INITIALIZED) })).toEqual([]);
+    expect(changed(one, two, made, { status: statusOf(INITIALIZED) })).toEqual(['HpcHostsFixed']);
+  });
+});
+
 describe('a PodGang that Grove manages', () => {
   const grove = (parts: Parameters<typeof podGang>[0] = {}): JsonObject =>
     podGang({ ...parts, labels: { ...GROVE, ...parts?.labels } });

@@ -8,6 +8,7 @@ import { hpcPod, underHpc } from '../../support/hpc-gangs.ts';
 import { references, group, podGang } from '../../support/pod-gangs.ts';
 import { mutatePod, operationsOf, review, validatePod, validatePodGang } from '../../support/reviews.ts';
 import { applied } from '../../support/rfc6902.ts';
+import { workloadPod } from '../../support/workload-pods.ts';
 import type { RuleExample } from './rule-examples-pods.ts';
 
 /** What becomes of a change of an HPCPolicy. */
@@ -23,6 +24,14 @@ export function validateHpcPolicy(object: JsonObject, oldObject: JsonObject | nu
   const changed = { ...envelope, request: { ...request, kind, name } };
   return orUntouched(decideRequest(endpoint, parseReview(changed), under));
 }
+
+/** A Pod of the Indexed Job `lammps`, whose template names the policy. */
+const plainPod = (policy: string): JsonObject => {
+  const annotations = { 'muster.dev/hpc-policy': policy };
+  const object = workloadPod('job', 'lammps', 'main', { annotations });
+  const containers = [{ name: 'main', image: 'lammps', command: ['lmp'] }];
+  return { ...object, spec: { ...(object['spec'] as JsonObject), hostname: 'lammps-0', containers } };
+};
 
 const ofPod =
   (object: JsonObject, settings: Json = {}) =>
@@ -79,6 +88,17 @@ export const hpcPodExamples: readonly RuleExample[] = [
     says: 'metadata.annotations[muster.dev/hpc-policy]: Forbidden: the HPCPolicy of a gang that has Pods never changes: they are prepared by it (was not set, now flux); delete the gang and create it with the annotation that you want [HpcPolicyFixed]',
   },
   {
+    rule: 'HpcHostsFixed',
+    mistake: 'more hosts for a gang that runs',
+    decide: () => {
+      const groups = [group('worker', { podReferences: references('worker-0') })];
+      const listed = (hosts: string) =>
+        podGang({ groups, annotations: { 'muster.dev/hpc-policy': 'flux', 'muster.dev/hosts': hosts } });
+      return validatePodGang({ oldObject: listed('worker=a-[0-1]'), object: listed('worker=a-[0-2]') });
+    },
+    says: 'metadata.annotations[muster.dev/hosts]: Forbidden: the hosts of a gang that has Pods never change: they read them once (was worker=a-[0-1], now worker=a-[0-2]); delete its Pods first; scale a workload to 0, and its gang is made anew [HpcHostsFixed]',
+  },
+  {
     rule: 'HpcPodNotPrepared',
     mistake: 'a webhook that takes off what Muster has put on',
     decide: () => {
@@ -113,6 +133,22 @@ export const hpcPodExamples: readonly RuleExample[] = [
     says: 'spec.containers: Invalid value: one container runs under the HPCPolicy, and it is not clear which (the Pod has a, b); name it in the HPCPolicy: by the setting runner-container, or by spec.torch.container [HpcRunnerUnknown]',
   },
   {
+    rule: 'HpcPolicyForeign',
+    mistake: 'another policy on the template of a workload than on the PodGang of that name',
+    decide: () =>
+      mutatePod(
+        { object: plainPod('torch') },
+        underHpc({}, { gang: podGang({ metadata: { name: 'job-lammps' }, groups: [group('main')] }) }),
+      ),
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "torch": the PodGang of this Pod has another HPCPolicy, or none (it has none); name the policy of the PodGang; one that Muster made goes with its workload, so create that again [HpcPolicyForeign]',
+  },
+  {
+    rule: 'HpcGangUnmade',
+    mistake: 'PyTorch in a Job without a PodGang',
+    decide: () => mutatePod({ object: plainPod('flux') }, underHpc({}, { spec: { torch: {} } })),
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Forbidden: "flux": the PodGang is made from the Pods of this workload, which cannot be prepared before it (spec.torch tells each Pod the number of all); write the PodGang, with this annotation, or see docs/hpc.md for what Flux prepares [HpcGangUnmade]',
+  },
+  {
     rule: 'HpcHostRequired',
     mistake: 'a Pod of a Deployment',
     decide: ofPod(
@@ -124,7 +160,7 @@ export const hpcPodExamples: readonly RuleExample[] = [
     rule: 'HpcHostUnlisted',
     mistake: 'one more Pod than are expected',
     decide: inSpec({ hostname: 'worker-4' }),
-    says: 'spec.hostname: Invalid value: "worker-4": hosts are called <group>-0, <group>-1 and so on, and this is none of them (group worker has 4 hosts); name the group as its workload, or raise muster.dev/expected-pods of the PodGang [HpcHostUnlisted]',
+    says: 'spec.hostname: Invalid value: "worker-4": the hosts of the gang, <group>-0 and so on, are not called so (group worker has 4 hosts); name the group as its workload, or list more (muster.dev/hosts, /expected-pods); scale a grown workload to 0 first [HpcHostUnlisted]',
   },
   {
     rule: 'HpcHostInvalid',
@@ -149,6 +185,15 @@ export const hpcPodExamples: readonly RuleExample[] = [
     mistake: '4 GPUs for 3 tasks',
     decide: inContainer({ resources: { limits: { 'nvidia.com/gpu': '4' } } }, { 'tasks-per-node': '3' }),
     says: 'spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 4: the GPUs of a Pod are shared out evenly among its tasks (tasks-per-node is 3); ask for a multiple of the setting tasks-per-node of the HPCPolicy [HpcGpusUneven]',
+  },
+  {
+    rule: 'HpcCoresTooFew',
+    mistake: '4 tasks of 2 cores within 4',
+    decide: inContainer(
+      { resources: { limits: { cpu: '4' } } },
+      { 'tasks-per-node': '4', 'cores-per-task': '2' },
+    ),
+    says: 'spec.containers[0].resources.limits[cpu]: Invalid value: 4: the tasks of a Pod have a core each at least, or cores-per-task of them, within its CPU limit (tasks-per-node is 4, cores-per-task 2); raise the limit, or lower tasks-per-node or cores-per-task of the HPCPolicy [HpcCoresTooFew]',
   },
   {
     rule: 'TorchVariableTaken',

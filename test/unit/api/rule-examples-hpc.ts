@@ -76,13 +76,22 @@ export const hpcExamples: readonly RuleExample[] = [
     rule: 'HpcPolicyMissing',
     mistake: 'no HPCPolicy of that name',
     decide: () => refused([policyMissing('flux', [])]),
-    says: 'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]',
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the namespace of the gang does not have this HPCPolicy; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy [HpcPolicyMissing]',
   },
   {
     rule: 'HpcExpectedInvalid',
     mistake: 'expected Pods of no group',
     decide: gang({ worker: 2 }, { expected: 'wroker=4' }),
     says: 'metadata.annotations[muster.dev/expected-pods]: Invalid value: every host of a gang with an HPCPolicy has to be known beforehand ("wroker" is no group of this gang); write group=count for groups of the gang, joined by commas [HpcExpectedInvalid]',
+  },
+  {
+    rule: 'HpcHostsInvalid',
+    mistake: 'fewer hosts than Pods are expected',
+    decide: () => {
+      const annotations = new Map([['muster.dev/hosts', 'worker=lammps-[0-2]']]);
+      return refused(checkFluxGang({ ...gangOf({ worker: 4 }), annotations }, settingsWith()));
+    },
+    says: 'metadata.annotations[muster.dev/hosts]: Invalid value: every host of a gang with an HPCPolicy has to be known beforehand (3 of group worker, of which 4 Pods are expected); write group=prefix-[0-3] for each group, with all of its expected Pods, joined by commas [HpcHostsInvalid]',
   },
   {
     rule: 'HpcHostsNone',

@@ -62,7 +62,7 @@ describe('made from the registry', () => {
       (name) => `manifests/components/${name}`,
     );
     const ofNoBackend =
-      /\/(grove-operator|client-certificate|in-cluster-certificates|karmada-.*|hpc|workloads|monitoring|preemption.*)$/;
+      /\/(grove-operator|client-certificate|dashboard|in-cluster-certificates|karmada-.*|hpc|workloads|monitoring|preemption.*)$/;
     expect(folders.filter((folder) => !ofNoBackend.test(folder)).sort()).toEqual([...new Set(made)].sort());
   });
 

@@ -443,6 +443,9 @@ describe('InterpretStatus and AggregateStatus', () => {
       known,
     );
     expect(ask('AggregateStatus', known).object).toEqual(known);
+    // A PodGang whose cluster has not told its phase: its definition refuses a status without one.
+    const gang = { apiVersion: 'scheduler.grove.io/v1alpha1', kind: 'PodGang', spec: { podgroups: [] } };
+    expect(ask('AggregateStatus', gang, { aggregatedStatus: [from('m1', {})] }).object).toEqual(gang);
   });
 
   test('of several: sums, the worst phase, what all agree about', () => {

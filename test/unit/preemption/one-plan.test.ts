@@ -77,6 +77,34 @@ describe('a budget is kept where another unit can go', () => {
     ]);
   });
 
+  test('of many victims as many stay as overdraw it, in a cluster too large for a plan each', () => {
+    const nodes = Array.from({ length: 3_000 }, (_, index) => `n${String(index).padStart(4, '0')}`);
+    // Two of the 60 guarded Pods may go; the others run where the gang would go first, by name.
+    const objects = nodes.flatMap((name, index) => [
+      node(name, 1),
+      pod({
+        name: `on-${name}`,
+        on: name,
+        cpu: 1,
+        prio: 10,
+        labels: { app: index < 60 ? 'guarded' : 'free' },
+      }),
+    ]);
+    const groups = { worker: 40 };
+    const { snapshot, read } = snapshotOf([
+      ...objects,
+      ...[priorityClass('high', 100), podGang('g', { className: 'high', groups }), budget('guarded', 2)],
+    ]);
+    const pods = Array.from({ length: 40 }, (_, index) =>
+      read({ name: `w-${index}`, cpu: 1, prio: 100, gang: 'g' }),
+    );
+    const preemptor = preemptorOf(pods, snapshot, 'kep');
+    const found = planWithinBudgets({ preemptor, snapshot, variant: 'kep', mayGo: () => true });
+    const victims = found.victims.map(({ unit }) => unit);
+    expect(victims).toHaveLength(40);
+    expect(overdrawnBy(victims, snapshot.budgets)).toBeUndefined();
+  });
+
   test('and is broken where nobody else may go', () => {
     const found = plan([...cluster, pod({ name: 'y', namespace: 'kept', on: 'b', cpu: 1, prio: 10 })]);
     expect(names(found)).toEqual(['Pod x']);

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
-import { fitOf, isPlain, rankedFit } from '../../../src/preemption/fit.ts';
+import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
@@ -101,7 +101,6 @@ test.each([
       const preemptor = preemptorOf(pods, snapshot, 'kube-1.36');
       const state = new ClusterState(snapshot);
       if (most === 1) expect(isPlain(preemptor, state)).toBe(true);
-      else expect(rankedFit(preemptor, state, state.nodes)).toBeDefined();
       const fit = fitOf(preemptor, state);
       const units = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36');
       const gone = new Set<number>();
@@ -124,32 +123,39 @@ test.each([
   expect(fitting).toBeLessThan(runs);
 });
 
-test('where nodes are liked in very many ways, no ranking is kept', () => {
+test('nodes that are liked each in a way of its own', () => {
   const bits = [1, 2, 4, 8, 16, 32, 64];
   const terms = bits.map((weight) => ({
     weight,
     preference: { matchExpressions: [{ key: `bit${weight}`, operator: 'Exists' }] },
   }));
-  const nodes = Array.from({ length: 65 }, (_, at) =>
-    node(
-      `n${at}`,
-      2,
-      {},
-      {
-        labels: Object.fromEntries(bits.filter((bit) => (at & bit) > 0).map((bit) => [`bit${bit}`, ''])),
-      },
-    ),
-  );
+  const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
+  const { snapshot, read } = snapshotOf([
+    ...names.map((name, at) => {
+      const labels = bits.filter((bit) => (at & bit) > 0).map((bit) => [`bit${bit}`, '']);
+      return node(name, at % 3, {}, { labels: Object.fromEntries(labels) });
+    }),
+    ...names.map((name, at) => pod({ name: `on-${name}`, on: name, cpu: at % 2 })),
+    podGroup('p', { prio: 50, min: 16 }),
+  ]);
   const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } };
-  const fitAmong = (count: number) => {
-    const { snapshot, read } = snapshotOf([...nodes.slice(0, count), podGroup('p', { prio: 50, min: 1 })]);
-    const wanting = read({ name: 'w', cpu: 1, podGroup: 'p', spec: { affinity } });
-    const preemptor = preemptorOf([wanting], snapshot, 'kube-1.36');
-    const state = new ClusterState(snapshot);
-    return rankedFit(preemptor, state, state.nodes);
-  };
-  expect(fitAmong(64)).toBeDefined();
-  expect(fitAmong(65)).toBeUndefined();
+  const wanting = Array.from({ length: 16 }, (_, at) =>
+    read({ name: `w${at}`, cpu: 1 + (at % 2), podGroup: 'p', spec: { affinity } }),
+  );
+  const preemptor = preemptorOf(wanting, snapshot, 'kube-1.36');
+  const state = new ClusterState(snapshot);
+  const fit = fitOf(preemptor, state);
+  const units = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36');
+  const said = new Set<boolean>();
+  for (const change of [removed, putBack])
+    for (const unit of units) {
+      change(unit, state, fit);
+      const placement = place(preemptor, state);
+      undo(placement, state);
+      expect(fit.fits()).toBe(placement.fits);
+      said.add(placement.fits);
+    }
+  expect(said.size).toBe(2);
 });
 
 describe.each(VARIANTS)('%s', (variant) => {

@@ -29,7 +29,7 @@ export const neighbours = fc.record({
     fc.record({
       cpu: fc.integer({ min: 1, max: 5 }),
       zone: fc.constantFrom('a', 'b', ''),
-      rack: fc.constantFrom('1', '2', '3', '4'),
+      rack: fc.constantFrom<string>('1', '2', '3', '4'),
       taint: fc.constantFrom('', '', '', 'NoSchedule', 'PreferNoSchedule'),
     }),
     { minLength: 1, maxLength: 7 },

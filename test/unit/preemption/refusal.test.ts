@@ -29,8 +29,7 @@ const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } 
     why: 'EvictionRefused',
     pod: theirs,
     status: 429,
-    words:
-      'create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
+    words: 'evict pods theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
   },
 };
 const said = (reader: Audience): string[] =>
@@ -65,7 +64,7 @@ describe('why no room is made', () => {
       'Pod theirs/secret preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
       '5 Pods would have to go, more than preemption.limits.victimsPerPlan (4)',
       'as many plans were begun within a minute as preemption.limits.plansPerMinute',
-      'a victim may not be evicted: create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
+      'a victim may not be evicted: evict pods theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
     ]);
     const differing = (reader: Audience): string[] =>
       said(reader).filter((text) => !said('operator').includes(text));

@@ -7,7 +7,24 @@ import { planObject, planText } from '../../../src/cli/plan/render-plan.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
 import type { PlanOutcome } from '../../../src/preemption/outcome.ts';
 import { trimmed } from '../../../src/preemption/read/trim.ts';
-import { node, planFor, pod, podGang, podGroup, priorityClass, type PodIn } from './small-cluster.ts';
+import { planInDomains } from '../../../src/preemption/plan-in-domains.ts';
+import { cheaper, costOf } from '../../../src/preemption/plan-pod.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
+import { preemptorOf, type Preemptor } from '../../../src/preemption/preemptor.ts';
+import type { PreemptionPlan } from '../../../src/preemption/search.ts';
+import type { Snapshot } from '../../../src/preemption/snapshot.ts';
+import { inLength } from '../../support/length.ts';
+import {
+  budget,
+  node,
+  planFor,
+  pod,
+  podGang,
+  podGroup,
+  priorityClass,
+  snapshotOf,
+  type PodIn,
+} from './small-cluster.ts';
 
 const KEY = 'acme.example/rack';
 const inZone = (name: string, rack: string | undefined): JsonObject =>
@@ -75,15 +92,26 @@ describe('a gang that has to be in one domain', () => {
       ]);
     });
 
-  test('of many domains those are looked at from which the least important would go, and it says how many not', () => {
-    const priorities = Array.from({ length: 20 }, (_, index) => (index === 19 ? 10 : 90 - index));
-    const made = planFor(wanting, [...fullRacks(priorities), high, gang(KEY)], 'kep');
+  const twenty = Array.from({ length: 20 }, (_, index) => (index === 19 ? 10 : 90 - index));
+
+  test('of many domains all are searched that could be cheaper, whatever their names', () => {
+    const made = planFor(wanting, [...fullRacks(twenty), high, gang(KEY)], 'kep');
     expect(made.victims.map(({ unit }) => unit.name).sort()).toEqual(['in-r19-0', 'in-r19-1']);
-    expect(made.domains).toEqual([
-      { scope: { groups: undefined, key: KEY }, required: true, value: 'r19', leftOut: 4 },
-    ]);
-    const preemptor = { kind: 'Gang', key: 'ns/new', priority: 100 } as const;
-    const outcome = { plan: made, preemptor, shortfall: [], largest: undefined } as unknown as PlanOutcome;
+    expect(made.domains).toEqual([{ scope: { groups: undefined, key: KEY }, required: true, value: 'r19' }]);
+  });
+
+  test('what was not looked at is said', () => {
+    // All racks cost the same, so that none is ruled out by what was found before.
+    const alike = fullRacks(twenty.map(() => 10));
+    const { snapshot, read } = snapshotOf([...alike, high, gang(KEY)]);
+    const preemptor = preemptorOf(wanting.map(read), snapshot, 'kep');
+    const { topology } = preemptor;
+    if (topology === undefined) throw new Error('it has one');
+    const search = (one: Preemptor, within: Snapshot): PreemptionPlan => planPreemption(one, within, 'kep');
+    // A rack has two nodes and two Pods.
+    const plan = planInDomains(preemptor, topology, snapshot, search, 16 * 4);
+    expect(plan.domains).toMatchObject([{ value: 'r00', leftOut: 4 }]);
+    const outcome = { plan, preemptor, shortfall: [], largest: undefined } as unknown as PlanOutcome;
     const text = planText(outcome, {
       reprieved: false,
       now: 0,
@@ -91,18 +119,38 @@ describe('a gang that has to be in one domain', () => {
       width: 200,
     });
     expect(text).toContain('required; 4 more domains not looked at');
-    expect(planObject(outcome)).toMatchObject({ domains: [{ domain: 'r19', leftOut: 4 }] });
+    expect(planObject(outcome)).toMatchObject({ domains: [{ domain: 'r00', leftOut: 4 }] });
   });
 
-  test('the highest priority that goes is the lowest of all domains, however many there are', () => {
-    const priority = fc.integer({ min: 1, max: 99 });
+  test('as if each domain were a cluster of its own, and the cheapest taken', () => {
+    const seen = { ruledOut: 0, broken: 0 };
+    const unit = fc.record({ prio: fc.integer({ min: 1, max: 20 }), guarded: fc.boolean() });
+    const rack = fc.tuple(unit, unit, fc.option(unit));
+    const cluster = fc.record({ racks: fc.array(rack, { minLength: 2, maxLength: 24 }), allowed: fc.nat(2) });
     fc.assert(
-      fc.property(fc.array(priority, { minLength: 17, maxLength: 24 }), (priorities) => {
-        const { victims } = planFor(wanting, [...fullRacks(priorities), high, gang(KEY)], 'kep');
-        expect(victims[0]?.unit.priority).toBe(Math.min(...priorities));
+      fc.property(cluster, ({ racks: given, allowed }) => {
+        const objectsOf = (index: number): JsonObject[] =>
+          (given[index] ?? []).flatMap((one, at) => {
+            const on = `r${index}-${at}`;
+            const labels = { app: one?.guarded === true ? 'a' : 'b' };
+            const there =
+              one === null ? [] : [runs(`in-${on}`, on, one.prio, { labels, start: index * 3 + at })];
+            return [inZone(on, `r${index}`), ...there];
+          });
+        const others = [budget('a', allowed), high, gang(KEY)];
+        const inTurn = given.map((_, index) => planFor(wanting, [...objectsOf(index), ...others], 'kep'));
+        const costs = inTurn.filter(({ feasible }) => feasible).map((plan) => ({ cost: costOf(plan) }));
+        const best = costs.reduce((least, one) => (cheaper(one, least) ? one : least));
+        const whole = planFor(wanting, [...given.keys()].flatMap(objectsOf).concat(others), 'kep');
+        expect(whole.feasible).toBe(true);
+        expect(costOf(whole)).toEqual(best.cost);
+        expect(whole.domains[0]?.leftOut).toBeUndefined();
+        if (best.cost[0] === 0) seen.ruledOut += 1;
+        else seen.broken += 1;
       }),
-      { numRuns: 30 },
+      { numRuns: inLength({ short: 200, long: 5_000 }) },
     );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });
 
   test('stays where members of it run', () => {

@@ -243,7 +243,8 @@ describe('a bad pair', () => {
     await fixture.secret.swap(secretData(later, authority));
     await expect(fixture.reloader.check()).resolves.toBe('rejected');
     fixture.now = days(11);
-    await expect(fixture.reloader.check()).resolves.toBe('swapped');
+    // The reloader's own watch may be first.
+    await expect(fixture.reloader.check()).resolves.not.toBe('rejected');
     expect(pem(fixture.reloader.current)).toBe(later.certificate);
   });
 

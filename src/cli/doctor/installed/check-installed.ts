@@ -17,7 +17,7 @@ import {
 import { withDefaults, narrowed, type Selectors } from './equivalence.ts';
 import { differences, type Difference } from './differences.ts';
 import { judge, type KindOfObject, type Weight } from './judgement.ts';
-import { EXACT, KINDS, meantIn, WHOLE } from './kinds.ts';
+import { EXACT, judgedKind, KINDS, meantIn, WHOLE } from './kinds.ts';
 import { componentsIn, identityOf, kindName, type Identity, type Shipped } from './wanted.ts';
 
 /** The manifests of this version, and the objects of the cluster to compare with them. */
@@ -58,7 +58,7 @@ export function checkInstalled({
       (isWebhooks(object) && callsService(here(identityOf(object)))),
   );
   const results = all.flatMap((object): readonly Result[] => {
-    const kind = KINDS[kindName(object)];
+    const kind = judgedKind(object);
     if (kind === undefined || unserved.has(kindName(object))) return [];
     if (kind.inCluster && !inCluster) return [];
     if (!certManager && kind.check === 'issuer') return [];

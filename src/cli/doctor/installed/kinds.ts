@@ -1,8 +1,10 @@
-import { isObject, own, type Json } from '../../../json/json.ts';
+import { isObject, own, type Json, type JsonObject } from '../../../json/json.ts';
+import { objectName } from '../../../k8s/resource.ts';
 import type { KindOfObject, Weight } from './judgement.ts';
 import { POLICIES, WEBHOOKS } from './kinds-asked.ts';
 import { PROGRAM_KINDS } from './kinds-program.ts';
 import { same, type Difference } from './differences.ts';
+import { kindName } from './wanted.ts';
 
 /** `warning` where the cluster has all that is wanted and more, else `problem`. */
 const moreIsLess = ({ wanted, found }: Difference): Weight =>
@@ -73,6 +75,23 @@ export const KINDS: Readonly<Record<string, KindOfObject>> = {
   },
   ...PROGRAM_KINDS,
 };
+
+/** The name of each object of the component `dashboard`. */
+const DASHBOARD = 'muster-dashboard';
+
+/** How findings about an object of the manifests are reported; undefined where there are none about its kind. */
+export function judgedKind(object: JsonObject): KindOfObject | undefined {
+  const kind = KINDS[kindName(object)];
+  if (kind === undefined || objectName(object) !== DASHBOARD) return kind;
+  return {
+    ...kind,
+    missing: 'the dashboard is not served, or knows no gangs; gangs move without it',
+    missingWeight: 'warning',
+    why: 'the dashboard runs otherwise than this version needs it',
+    // The names that it answers to are the installer's.
+    rows: [{ field: /\.args/, weight: 'note' }, ...kind.rows],
+  };
+}
 
 /** Fields in which an additional or a missing item changes the meaning, such as the terms of a selector. */
 export const EXACT: ReadonlySet<string> = new Set([

@@ -73,6 +73,14 @@ export const TRAINING_RUNTIMES = definition({
   statusSchema: ANY,
 });
 
+/** The same project's guide; its controller makes a JobSet of its name. */
+export const TRAIN_JOBS = definition({
+  ...{ group: 'trainer.kubeflow.org', version: 'v1alpha1', kind: 'TrainJob', plural: 'trainjobs' },
+  status: true,
+  spec: object({ runtimeRef: ANY, trainer: ANY, suspend: BOOLEAN }),
+  statusSchema: ANY,
+});
+
 /** The same page as of RayJobs. */
 export const RAY_CLUSTERS = definition({
   ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster', plural: 'rayclusters', status: true },

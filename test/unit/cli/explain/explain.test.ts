@@ -26,9 +26,8 @@ describe('muster explain', () => {
     expect(await explained('HpcPolicyMissing')).toBe(`HpcPolicyMissing: rule of admission
   Code          422
   Kind          Invalid
-  What it says  the PodGang names an HPCPolicy that its namespace does not have
-  The way out   create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the
-                  PodGang
+  What it says  the namespace of the gang does not have this HPCPolicy
+  The way out   create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy
   see docs/reference/rules.md
 `);
   });

@@ -308,7 +308,7 @@ describe('--strict fails where a gang cannot start', () => {
   const pods =
     'apiVersion: v1\nkind: Pod\nmetadata: {name: g-b-0, labels: {grove.io/podgang: g, grove.io/podclique: b}}\nspec: {hostname: g-b-0, containers: [{name: a, image: x, command: [a]}]}\n---\n';
   const MISSING =
-    'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "p": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]';
+    'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "p": the namespace of the gang does not have this HPCPolicy; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy [HpcPolicyMissing]';
   test.each<[string, string, boolean, string]>([
     [
       'a PyTorchJob whose Master has no label',

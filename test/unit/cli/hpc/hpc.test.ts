@@ -19,8 +19,14 @@ const KEYS = [
   'hosts',
   'lead',
   'quorum',
-  'cores',
+  'resources',
   'tasks-per-node',
+  'cores-per-task',
+  'gpus-per-task',
+  'exclusive',
+  'cpu-affinity',
+  'gpu-affinity',
+  'pmi',
 ];
 
 interface Rendered {
@@ -45,6 +51,17 @@ metadata: ${metadata}
 spec:
   podgroups:
     - {name: g-worker, minReplicas: 4, podReferences: []}
+`;
+const statefulSet = (): string => `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: crew, namespace: ml}
+spec:
+  replicas: 3
+  serviceName: crew
+  podManagementPolicy: Parallel
+  template:
+    metadata: {labels: {app: crew, muster.dev/gang: 'true'}, annotations: {muster.dev/hpc-policy: flux}}
+    spec: {containers: [{name: a, image: i, command: [run], resources: {limits: {cpu: '2'}}}]}
 `;
 const render = (documents: readonly string[], ...flags: string[]) =>
   muster(['hpc', 'render', '-f', '-', ...flags], { stdin: documents.join('---\n') });
@@ -136,6 +153,35 @@ spec: {subdomain: theirs, containers: [{name: a, image: i}]}
   });
 });
 
+describe('muster hpc render of a workload whose template names an HPCPolicy', () => {
+  const told = (out: string): (string | undefined)[][] =>
+    objectsOf(out).map(({ kind, metadata, data }) => [kind, metadata.name, data?.['hostlist']]);
+
+  test('prints what its Pods get with the hosts that its controller names', async () => {
+    expect(told((await muster(['hpc', 'render', '-f', 'docs/examples/hpc-job.yaml'])).out)).toEqual([
+      ['ConfigMap', 'job-hello-flux-entrypoint', 'hello-[0-3]\n'],
+      ['Secret', 'job-hello-flux-curve', undefined],
+      ['Service', 'job-hello', undefined],
+    ]);
+    const { code, out, err } = await render([statefulSet(), policy()]);
+    expect([code, err]).toEqual([0, '']);
+    // The Service is its owner's.
+    expect(told(out)).toEqual([
+      ['ConfigMap', 'statefulset-crew-flux-entrypoint', 'crew-[0-2]\n'],
+      ['Secret', 'statefulset-crew-flux-curve', undefined],
+    ]);
+    expect(objectsOf(out)[0]?.data).toMatchObject({ quorum: '3\n', resources: 'crew-[0-2] 3 2 0\n' });
+  });
+
+  test('goes by the PodGang of the input where that has been written', async () => {
+    const annotations = `{muster.dev/hpc-policy: flux, muster.dev/hosts: 'main=crew-[0-3]'}`;
+    const written = gang(`{name: statefulset-crew, namespace: ml, annotations: ${annotations}}`);
+    const { out, err } = await render([statefulSet(), written.replace('g-worker', 'main'), policy()]);
+    expect(err).toBe('');
+    expect(told(out)[0]).toEqual(['ConfigMap', 'statefulset-crew-flux-entrypoint', 'crew-[0-3]\n']);
+  });
+});
+
 describe('muster hpc render of a gang of PyTorch', () => {
   const torch = policy().replace(/ {2}hpc:[^]*/, '  torch: {procPerNode: 2}\n');
 
@@ -192,13 +238,13 @@ describe('muster hpc render says of bad input', () => {
     [
       'no policy',
       [gang()],
-      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]\n',
+      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the namespace of the gang does not have this HPCPolicy; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy [HpcPolicyMissing]\n',
       1,
     ],
     [
       'a policy of another namespace',
       [gang(), policy('{}', '{name: flux, namespace: other}')],
-      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have (there is one in other); create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]\n',
+      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the namespace of the gang does not have this HPCPolicy (there is one in other); create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy [HpcPolicyMissing]\n',
       1,
     ],
     [
@@ -222,7 +268,13 @@ describe('muster hpc render says of bad input', () => {
     [
       'no gang under Flux at all',
       [gang('{name: g}'), policy()],
-      'error[HPC_NOTHING]: no PodGang of the input names an HPCPolicy\nfix: annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f\n',
+      'error[HPC_NOTHING]: no PodGang and no workload of the input names an HPCPolicy\nfix: annotate the PodGang, or a Pod template that has the label muster.dev/gang, with muster.dev/hpc-policy: NAME, and give it with -f\n',
+      1,
+    ],
+    [
+      'a workload whose policy is not there',
+      [statefulSet(), policy('{}', '{name: other, namespace: ml}')],
+      '<stdin>:9:76: error: spec.template.metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the namespace of the gang does not have this HPCPolicy; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy [HpcPolicyMissing]\n',
       1,
     ],
   ];
@@ -338,6 +390,33 @@ describe('muster validate', () => {
     expect(out).toContain(
       'warning: the gang starts with 4 Pods, and PyTorch waits for all 6 that are expected',
     );
+  });
+
+  test('warns of Pods of one group that ask for different amounts, which a cluster holds; those that agree are told to Flux', async () => {
+    const pod = (name: string, cpu: string): string =>
+      `apiVersion: v1
+kind: Pod
+metadata:
+  name: ${name}
+  namespace: ml
+  labels: {grove.io/podgang: g, grove.io/podclique: g-worker}
+spec:
+  containers:
+    - {name: main, image: i, command: [lmp], resources: {limits: {cpu: '${cpu}', nvidia.com/gpu: 1}}}
+`;
+    const pods = [pod('g-worker-0', '4'), pod('g-worker-1', '2')];
+    const differ = [gang(), policy(), ...pods];
+    const { code, out } = await validate(differ);
+    expect(code).toBe(0);
+    expect(out).toContain(
+      'warning: spec.podgroups: Pods of group g-worker ask for different amounts (2 cores and 1 GPU; 4 cores and 1 GPU): Flux is told of a group, not of a Pod',
+    );
+    const torch = policy().replace(/ {2}hpc:[^]*/, '  torch: {}\n');
+    expect((await validate([gang(), torch, ...pods])).out).not.toContain('Flux is told');
+    const resources = async (documents: readonly string[]) =>
+      objectsOf((await render(documents)).out)[0]?.data?.['resources'];
+    expect(await resources(differ)).toBe('g-worker-[0-3] 4 - -\n');
+    expect(await resources([...differ.slice(0, 3), pod('g-worker-1', '4')])).toBe('g-worker-[0-3] 4 4 1\n');
   });
 
   test('names the kind that was meant, and leaves other kinds of the group alone', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
-import { readObjects, type SourceObject } from '../../../../src/cli/input/documents.ts';
+import { readObjects } from '../../../../src/cli/input/documents.ts';
+import type { SourceObject } from '../../../../src/cli/input/source-object.ts';
 import type { InputFault } from '../../../../src/cli/input/input-fault.ts';
 
 /** The objects, and what cannot be read, as it is told. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { InputText } from '../../../../src/cli/input/documents.ts';
-import { readInputs } from '../../../../src/cli/input/input-files.ts';
+import { inputTexts, readInputs } from '../../../../src/cli/input/input-files.ts';
 import { unreadable, type InputFault } from '../../../../src/cli/input/input-fault.ts';
 
 const io = { readStdin: () => Promise.resolve(Buffer.from('from stdin')) };
@@ -108,5 +108,23 @@ describe('inputs', () => {
     const error = unreadable(faults);
     expect(error).toMatchObject({ code: 'INPUT_UNREADABLE', exitCode: 2 });
     expect(error.message).toMatch(message);
+  });
+});
+
+describe('texts that are gone through twice', () => {
+  const stdin = '---\nkind: Pod\n---\nkind: PodGang\n---\n"kind": "Pod\\x47ang"\n---\nkind: [\n';
+  const given = { readStdin: () => Promise.resolve(Buffer.from(stdin)) };
+
+  test('first for those that name a word, and then for all, with what is wrong in the order of the input', async () => {
+    const texts = await inputTexts(['nowhere.yaml', '-'], given);
+    const kinds = (all: Iterable<{ readonly object: object }>) =>
+      Array.from(all, ({ object }) => (object as { kind: string }).kind);
+    expect(kinds(texts.naming(['PodGang']))).toEqual(['PodGang', 'PodGang']);
+    const faults: InputFault[] = [];
+    expect(kinds(texts.objects((fault) => faults.push(fault)))).toEqual(['Pod', 'PodGang', 'PodGang']);
+    expect(faults.map(({ file, line }) => [file, line])).toEqual([
+      ['nowhere.yaml', 0],
+      ['<stdin>', 9],
+    ]);
   });
 });

@@ -54,6 +54,16 @@ const AWAY_FROM_TRAIN: JsonObject = {
 };
 
 describe('muster plan', () => {
+  test('names that a snapshot has, whatever they are, reach the terminal as text', async () => {
+    const { code, out } = await plan([pod({ name: '\u001b[2Jp', cpu: 1 })], [node('\u202en\n1', 4)]);
+    expect(code).toBe(0);
+    expect(out).toBe(`Pod ns/\\u{1b}[2Jp (priority 0) fits as it is
+
+POD            NODE
+ns/\\u{1b}[2Jp  \\u{202e}n\\u{a}1
+`);
+  });
+
   test('fits as it is', async () => {
     const { code, out } = await plan([gang, ...workers], [node('n1', 4), high]);
     expect(code).toBe(0);

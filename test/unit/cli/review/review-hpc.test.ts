@@ -40,6 +40,30 @@ test.each([
   },
 );
 
+test('a plain workload is shown with its Pods as they are prepared, and the PodGang that is made of them', async () => {
+  const metadata = {
+    labels: { 'muster.dev/gang': 'true' },
+    annotations: { 'muster.dev/hpc-policy': 'flux' },
+  };
+  const job = (spec: JsonObject): JsonObject =>
+    json({
+      ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'ocean', namespace: 'ml' } },
+      spec: {
+        ...{ completionMode: 'Indexed', parallelism: 3, completions: 3 },
+        template: { metadata, spec: { restartPolicy: 'Never', containers } },
+        ...spec,
+      },
+    });
+  const { code, out } = await review([job({}), policy]);
+  expect(code).toBe(0);
+  expect(out).toContain('+  subdomain: job-ocean  # the Pods of the gang find each other by this Service\n');
+  expect(out).toContain('+        name: job-ocean-flux-entrypoint\n');
+  expect(out).toMatch(/\+ {4}muster\.dev\/hosts: main=ocean-\[0-2\]\n/);
+  expect((await review([job({ completions: 5 }), policy])).out).toContain(
+    'spec.completions: 5 is above parallelism: Pods from number 3 on are refused, as muster.dev/hpc-policy is for programs that run on all Pods at once\n',
+  );
+});
+
 test('the example of PyTorch is shown with what its Pods are told', async () => {
   const { code, out } = await muster(['review', '-f', 'docs/examples/torch-gang.yaml']);
   expect(code).toBe(0);
@@ -63,6 +87,15 @@ test('a policy that is missing, in another namespace, or wrong is told with the 
   expect(wrong.out).toContain('denied HPCPolicy ml/flux');
   expect(wrong.out).toContain('(did you mean "quorum"?)');
   expect(wrong.out).toContain('[HpcPolicyUnusable]');
+});
+
+test('the first program of docs/hpc.md needs nothing but what stands there', async () => {
+  const { code, out } = await muster(['review', '-f', 'docs/examples/hpc-job.yaml']);
+  expect(code).toBe(0);
+  expect(out).toContain('+        name: job-hello-flux-entrypoint\n');
+  expect(out).toContain(
+    '+        - /bin/bash  # the program runs under Flux, its own command follows word for word\n',
+  );
 });
 
 describe('Pods of a workload have the host names that its controller gives them', () => {

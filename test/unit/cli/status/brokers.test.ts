@@ -1,6 +1,6 @@
-import type { HpcStatus } from '../../../../src/cli/status/gang-status.ts';
+import type { HpcStatus } from '../../../../src/status/gang-status.ts';
 import { describe, expect, test } from '@jest/globals';
-import { hostsText, hpcStatusOf, type FoundPolicy } from '../../../../src/cli/status/brokers.ts';
+import { hostsText, hpcStatusOf, type FoundPolicy } from '../../../../src/status/brokers.ts';
 import { treeLines } from '../../../../src/cli/status/view.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { readPodRecord } from '../../../../src/gang/read-records.ts';

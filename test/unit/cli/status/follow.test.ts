@@ -1,13 +1,13 @@
 /** When something is shown; what it looks like is a matter of the other tests. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Changed } from '../../../../src/cli/status/changes.ts';
-import { follow } from '../../../../src/cli/status/follow.ts';
-import type { Moment } from '../../../../src/cli/status/view.ts';
+import type { Changed, Moment } from '../../../../src/status/moment.ts';
+import { follow } from '../../../../src/status/follow.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
 import type { KubeClient, WatchEvent, WatchOptions } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { PODS, type KubeObject, type Resource } from '../../../../src/kube/client/resources.ts';
 import { FakeClock, settled } from '../../kube/loop/fake-clock.ts';
+import { WITHOUT_WATCH_LIST } from '../../kube/loop/fake-cluster.ts';
 import { until } from '../../tls/until.ts';
 import { registry } from './gangs.ts';
 
@@ -39,6 +39,7 @@ function clientThat(refuses: Refuses): KubeClient {
     sleepers.clear();
   };
   async function* watch(resource: Resource, options: WatchOptions): AsyncGenerator<WatchEvent<KubeObject>[]> {
+    if (options.initialEvents === true) throw WITHOUT_WATCH_LIST;
     const refused = refuses('watch', resource);
     if (refused !== undefined) throw refused;
     options.accepted?.();
@@ -164,6 +165,11 @@ test('an API server that went away before the watch, and refuses all while it st
     clock.pass(1_000).then(() => answers.length === 0 && troubles.at(-1) === undefined),
   );
   expect(troubles).toContain('it: 503: later');
+  expect(troubles).toContainEqual(
+    expect.stringMatching(
+      /^it: 403 Forbidden: no\. It takes the rights to list .* pods and podgangs\.scheduler\.grove\.io in .*: the ClusterRole "view" has them once Muster is installed[^.]*(\. One namespace is named with -n)?$/,
+    ),
+  );
   expect(closed).toBe(0);
 });
 

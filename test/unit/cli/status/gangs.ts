@@ -1,5 +1,5 @@
 import { builtInBackends, BackendRegistry } from '../../../../src/backends/registry.ts';
-import { gangStatus, type GangStatus } from '../../../../src/cli/status/gang-status.ts';
+import { gangStatus, type GangStatus } from '../../../../src/status/gang-status.ts';
 import { painted, type Line } from '../../../../src/cli/status/table.ts';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';

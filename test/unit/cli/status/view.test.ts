@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
-import { gangKeys } from '../../../../src/cli/status/gang-status.ts';
+import { gangKeys } from '../../../../src/status/gang-status.ts';
 import { painted } from '../../../../src/cli/status/table.ts';
-import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
+import { screenLines } from '../../../../src/cli/status/view.ts';
+import type { Moment } from '../../../../src/status/moment.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';

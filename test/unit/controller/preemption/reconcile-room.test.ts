@@ -48,6 +48,7 @@ async function start(
     profiles?: readonly string[];
     lookMs?: number;
     evictMs?: number;
+    refuse?: () => Error | undefined;
   } = {},
 ) {
   const {
@@ -56,6 +57,7 @@ async function start(
     profiles = [],
     lookMs = 0,
     evictMs = 0,
+    refuse = () => undefined,
   } = given;
   const registry = new BackendRegistry([{ name: profile, config }], profile);
   await registry.init(profile, (init) => init({ cluster: undefined, signal }));
@@ -67,6 +69,8 @@ async function start(
       value: async (...asked: Parameters<KubeClient['list']>) => {
         // A look at the gang alone is none at the cluster.
         if (asked[1]?.labelSelector === undefined) lists += 1;
+        const refusal = refuse();
+        if (refusal !== undefined) throw refusal;
         // The last kind of a look.
         if (asked[0].plural === 'podgangs') await clock.pass(lookMs);
         return api.client.list(...asked);
@@ -164,6 +168,26 @@ describe('a gang without room', () => {
     }
     expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
     expect(new Set(told)).toEqual(new Set(['planned', result]));
+  });
+
+  test('whose attempts fail is tried less and less often, and as usual once one succeeds', async () => {
+    const api = cluster(FULL.map((one) => ({ ...one, prio: 1000 })));
+    let forbidden = true;
+    const { clock, look } = await start(api, {
+      refuse: () => (forbidden ? new ApiError('list nodes', { status: 403, message: 'no' }) : undefined),
+    });
+    await look();
+    await clock.pass(AFTER_MS);
+    const waits: (number | undefined)[] = [];
+    for (let times = 0; times < 6; times += 1) {
+      await expect(look()).rejects.toThrow('403');
+      const wait = (await look()) ?? 0;
+      waits.push(wait / 1000);
+      await clock.pass(wait);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 10, 10]);
+    forbidden = false;
+    expect(await look()).toBe(AFTER_MS);
   });
 
   test('costs a tenth of the time at most, however many of them there are; a plan is gone on with all the same', async () => {

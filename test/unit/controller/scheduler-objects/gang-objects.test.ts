@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
+import type { KubeObject } from '../../../../src/kube/client/resources.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { GangObjects } from '../../../../src/controller/scheduler-objects/gang-objects.ts';
 import { StillThere } from '../../../../src/controller/watch/shared.ts';
@@ -68,6 +69,26 @@ describe('applying an object', () => {
     await objects.apply(wanted);
     expect(await objects.apply(wanted)).toBe('unchanged');
     expect(server.calls).toEqual(['create train', 'create train', 'get train']);
+  });
+
+  test('what was just created is left alone without another call, although no watch has shown it', async () => {
+    const kept: JsonObject[] = [];
+    const writing = async (
+      _: unknown,
+      write: () => Promise<KubeObject>,
+      created?: KubeObject,
+    ): Promise<void> => {
+      const { metadata } = await write();
+      kept.push({ ...created, metadata: { ...created?.metadata, ...metadata } } as unknown as JsonObject);
+    };
+    objects = new GangObjects(server.client, { get: () => kept[0], writing }, gang, signal);
+    expect(await objects.apply(wanted)).toBe('created');
+    expect(await objects.apply(wanted)).toBe('unchanged');
+    expect(server.calls).toEqual(['create train']);
+    // A patch of it is conditional on what was created, and no creation.
+    expect(await objects.apply({ ...wanted, spec: { min: 4 } })).toBe('updated');
+    expect(server.of('train')).toMatchObject({ spec: { min: 4 } });
+    expect(kept).toHaveLength(2);
   });
 
   test('patches what differs, on the condition that it is what was seen', async () => {

@@ -1,5 +1,5 @@
 /** What of a gang's objects counts as touched: what others did, and not our own writes. */
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { OwnedObjects } from '../../../../src/controller/scheduler-objects/owned-objects.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 import { until } from '../../tls/until.ts';
@@ -18,17 +18,20 @@ const line = (version: number, spec: object = { version }): KubeObject => ({
 
 let cluster: FakeCluster;
 let owned: OwnedObjects;
+let listed: string[];
 let changed: string[];
 let said: string[];
 
 beforeEach(async () => {
   cluster = new FakeCluster();
-  [changed, said] = [[], []];
+  [changed, said, listed] = [[], [], []];
   cluster.objects.set(LINES, [line(1)]);
-  owned = new OwnedObjects(cluster.client, () => ({}), {
-    changed: (gang) => changed.push(gang),
-    said: (gang) => said.push(gang),
-  });
+  const observer = {
+    changed: (gang: string) => void changed.push(gang),
+    said: (gang: string) => void said.push(gang),
+  };
+  const observe = ({ kind }: Resource) => ({ listed: () => void listed.push(kind) });
+  owned = new OwnedObjects(cluster.client, observe, observer);
   owned.watch(LINES);
   await owned.whenSynced([LINES], new AbortController().signal);
   [changed.length, said.length] = [0, 0];
@@ -86,6 +89,42 @@ test('what others did around it is one, and so is everything after a write that 
   });
   await expect(failing).rejects.toThrow('timeout');
   expect(changed).toHaveLength(3);
+});
+
+describe('an object that was just created', () => {
+  const create = (resourceVersion: string): Promise<void> => {
+    const made = {
+      metadata: { namespace: 'ml', name: 'new', ownerReferences: line(0).metadata.ownerReferences },
+      spec: { size: 1 },
+    } as KubeObject;
+    const answer = { metadata: { ...line(0).metadata, name: 'new', resourceVersion } };
+    return owned.writing({ ...target, name: 'new' }, () => Promise.resolve(answer), made);
+  };
+  const known = (): unknown => owned.get(LINES, 'ml', 'new');
+
+  test('is known until the watch shows it', async () => {
+    await create('7');
+    expect(known()).toMatchObject({ spec: { size: 1 }, metadata: { uid: 'u', resourceVersion: '7' } });
+    const shown = { ...line(9), metadata: { ...line(9).metadata, name: 'new' } };
+    await cluster.tell(LINES, 'ADDED', shown);
+    await until('it is seen', () => said.length > 0);
+    expect(known()).toMatchObject({ spec: { version: 9 } });
+    await cluster.tell(LINES, 'DELETED', shown);
+    await until('it is gone', () => known() === undefined);
+  });
+
+  test('and is not in the next list may be gone unseen: its gang is synced again, and those of other kinds are not', async () => {
+    owned.watch(OTHERS);
+    await owned.whenSynced([OTHERS], new AbortController().signal);
+    await create('7');
+    [changed.length, said.length] = [0, 0];
+    await cluster.expire(OTHERS);
+    await until('they are listed again', () => listed.filter((kind) => kind === 'Other').length === 2);
+    expect([changed, known()]).toEqual([[], expect.anything()]);
+    await cluster.expire(LINES);
+    await until('its gang is synced again', () => changed.length > 0);
+    expect([changed, known()]).toEqual([['ml/train'], undefined]);
+  });
 });
 
 test('a change of status alone is none, a deletion is', async () => {

@@ -37,6 +37,7 @@ let operated: string[];
 let memory: SyncMemory;
 let clock: FakeClock;
 let server: FakeObjects;
+let takes: boolean;
 let serves: boolean;
 let logged: [string, object][];
 const logAt =
@@ -54,7 +55,7 @@ beforeEach(() => {
   memory = new SyncMemory();
   clock = new FakeClock();
   server = new FakeObjects();
-  [serves, logged, former] = [true, [], []];
+  [takes, serves, logged, former] = [true, true, [], []];
   pods = new Cache(POD_INDEXERS);
 });
 
@@ -67,6 +68,7 @@ const reconcilerOf = (parts: Partial<Backend>) =>
     ready: () => ready,
     kinds: () => [POD_GANGS],
     gangOf: () => gang,
+    takes: () => takes,
     serves: () => serves,
     gone,
     view: { pods },
@@ -275,6 +277,17 @@ describe('a backend that has to clean up', () => {
     await reconcile(KEY, signal);
     expect(finalizers()).toEqual(['x.io/theirs']);
     expect(operated).toEqual(['delete failed 0', 'delete ok 0']);
+  });
+
+  test('leaves what it keeps where the gang is another Muster’s, until that is to go', async () => {
+    [takes, serves] = [false, false];
+    gang = stored({ finalizers: [FINALIZER] });
+    const reconcile = reconcilerOf({ cleansUp: true });
+    await reconcile(KEY, signal);
+    expect([finalizers(), operated]).toEqual([[FINALIZER], []]);
+    gang = stored({ finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' });
+    await reconcile(KEY, signal);
+    expect([finalizers(), operated]).toEqual([[], ['delete ok 0']]);
   });
 
   test('one that is not enabled keeps the gang, which is told with the way out', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { placementOf } from '../../../../src/controller/watch/place-reader.ts';
 import type { Place } from '../../../../src/backends/select.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
@@ -55,6 +55,10 @@ function stage(known: Readonly<Record<string, string>> = {}) {
   };
   return { asked, placement, read, ending };
 }
+
+/** Nobody's time is over because the machine stood still. */
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
 
 const KNOWN = { 'namespace /ml': '' };
 const train = { namespace: 'ml', gang: 'train' };
@@ -151,7 +155,9 @@ describe('TryLater is thrown where', () => {
 
   test('the review has no time left', async () => {
     const { read } = stage(KNOWN);
-    await expect(read(train, 60)).rejects.toMatchObject({ name: 'TryLater' });
+    const late = expect(read(train, 60)).rejects.toMatchObject({ name: 'TryLater' });
+    await jest.advanceTimersByTimeAsync(10);
+    await late;
   });
 
   test('the controller stops', async () => {

@@ -50,6 +50,7 @@ async function saidOf(status: number, answer: (sent: string) => string) {
     ready: () => true,
     kinds: () => [],
     gangOf: () => GANG,
+    takes: () => true,
     serves: () => true,
     gone: new Map(),
     view: view as never,

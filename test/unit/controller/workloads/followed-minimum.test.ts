@@ -60,8 +60,8 @@ test('a replicated job of more completions than run at a time goes on until its 
     kind,
   );
   expect(numbers.groups).toEqual([
-    { name: 'leader', replicas: 1, minReplicas: 1, left: 1, completions: 1 },
-    { name: 'workers', replicas: 6, minReplicas: 6, left: 6, completions: 14 },
+    { name: 'leader', replicas: 1, minReplicas: 1, left: 1, completions: 1, each: 1 },
+    { name: 'workers', replicas: 6, minReplicas: 6, left: 6, completions: 14, each: 3 },
   ]);
   const [, group] = numbers.groups;
   const ends = (count: number): PodRecord[] =>

@@ -83,6 +83,51 @@ describe('a PodGang', () => {
     expect(planned('unknown', [jobPod('a')])).toEqual({ do: 'nothing' });
   });
 
+  test('has the HPCPolicy of its template, or that by which its Pods were prepared, and the hosts of all of its Pods', () => {
+    const metadata = {
+      labels: { 'muster.dev/gang': 'true' },
+      annotations: { 'muster.dev/hpc-policy': 'flux' },
+    };
+    const under = { policy: 'flux', hosts: 'main=train-[0-1]' };
+    const status = { succeeded: 1 };
+    const template = { metadata };
+    expect(planned(job('a', { template }, status), [jobPod('a')])).toMatchObject({
+      gang: { ...under, groups: [{ minReplicas: 1, replicas: 1 }] },
+    });
+    const prepared = jobPod('a', 0, {}, { 'muster.dev/prepared': 'flux@1234abcd' });
+    expect(planned(job('a'), [prepared])).toMatchObject({ gang: under });
+    expect(planned({ unreadable: 'no' }, [jobPod('a', 0, {}, { ...metadata.annotations })])).toMatchObject({
+      do: 'say',
+    });
+    const bare = { labels: {}, annotations: metadata.annotations };
+    for (const unasked of [{}, { template: { metadata: bare } }]) {
+      expect(planned(job('a', unasked), [jobPod('a')])).toMatchObject({
+        gang: { policy: undefined, hosts: undefined },
+      });
+    }
+  });
+
+  test('that has yet to form lists the hosts of its workload as that is now; those of one that has formed stay', () => {
+    const hosts = { 'muster.dev/hosts': 'main=train-[0-1]' };
+    const under = (gang: GangRecord): GangRecord => ({
+      ...gang,
+      annotations: new Map([...gang.annotations, ...Object.entries(hosts)]),
+    });
+    const grown = job('a', { parallelism: 3, completions: 3 });
+    expect(planned(grown, [jobPod('a')], under(made('a')))).toMatchObject({
+      do: 'change',
+      change: { annotations: { 'muster.dev/hosts': 'main=train-[0-2]' } },
+    });
+    expect(planned(job('a'), [jobPod('a')], under(made('a')))).toEqual({ do: 'nothing' });
+    // Neither does it wait for Pods that have no host.
+    expect(planned(grown, [jobPod('a')], formed('a'))).toMatchObject({ do: 'change' });
+    expect(planned(grown, [jobPod('a')], under(formed('a')))).toEqual({ do: 'nothing' });
+    expect(planned(grown, [], under(formed('a', 1)))).toMatchObject({
+      do: 'change',
+      change: { minimums: new Map([[0, 2]]), annotations: {} },
+    });
+  });
+
   test.each([
     [
       'jobset',

@@ -1,10 +1,11 @@
 /** Workloads of gangs are read from the moment on at which somebody asks, in the version that is there. */
 import { afterEach, expect, test } from '@jest/globals';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
-import type { KubeClient } from '../../../../src/kube/client/client.ts';
+import type { KubeClient, WatchOptions } from '../../../../src/kube/client/client.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 import { WorkloadWatch } from '../../../../src/controller/workloads/workload-watch.ts';
 import { gangKindOf } from '../../../../src/workloads/kinds.ts';
+import { WITHOUT_WATCH_LIST } from '../../kube/loop/fake-cluster.ts';
 import { until } from '../../tls/until.ts';
 
 const kindOf = (short: string) => {
@@ -28,9 +29,10 @@ function started(answer: (version: string) => readonly KubeObject[]) {
       return Promise.resolve().then(() => ({ items: answer(version), resourceVersion: '1' }));
     },
     // eslint-disable-next-line require-yield
-    watch: async function* (_: Resource, { signal }: { signal: AbortSignal }) {
+    watch: async function* (_: Resource, { signal, initialEvents }: WatchOptions) {
+      if (initialEvents === true) throw WITHOUT_WATCH_LIST;
       await new Promise((resolve) => {
-        signal.addEventListener('abort', resolve, { once: true });
+        signal?.addEventListener('abort', resolve, { once: true });
       });
     },
   } as unknown as KubeClient;

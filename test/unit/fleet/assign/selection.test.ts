@@ -432,6 +432,10 @@ describe('what cannot be counted', () => {
     [leastOf('0'), undefined],
     [leastOf('some'), `${AT}: "some" is not understood; write it as 8`],
     [leastOf('3', two), `${AT}: "3" is not understood; write it as a=1,b=1`],
+    [
+      leastOf('3', { components: ['a\u001b', '\ud800'].map((name) => ({ name, replicas: 2 })) }),
+      `${AT}: "3" is not understood; write it as a\\u{1b}=1,\\u{d800}=1`,
+    ],
     [leastOf('a=-1', two), `${AT}: "a=-1" is not understood; write it as a=1,b=1`],
     [leastOf('a=0,b=2', two), undefined],
     [

@@ -39,7 +39,7 @@ test('what came since the last time is taken together, and whoever takes too ear
 });
 
 test('nothing more is read than a bound, until it is taken', async () => {
-  comes('x'.repeat(1024 * 1024));
+  comes('x'.repeat(256 * 1024));
   expect(done).toEqual([]);
   comes('y');
   expect(done).toEqual(['pause']);
@@ -55,7 +55,7 @@ test('more is waited for, but not where much is there, nor once it is, nor at th
     await stream.gather(clock, 20);
     waited = true;
   };
-  const half = 'x'.repeat(128 * 1024);
+  const half = 'x'.repeat(32 * 1024);
   comes('a');
   const patient = wait();
   await clock.pass(19);

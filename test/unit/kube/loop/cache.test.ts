@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Cache, type ObjectChange, type Identified } from '../../../../src/kube/loop/cache.ts';
+import { Listing } from '../../../../src/kube/loop/listing.ts';
 
 interface Thing extends Identified {
   readonly gang?: string | readonly string[];
@@ -19,6 +20,17 @@ const told = (changes: Iterable<ObjectChange<Thing>>): string[] =>
       .filter(Boolean)
       .join(' '),
   );
+/** By a whole list, as a reflector receives it. */
+function replaced(cache: Cache<Thing>, objects: readonly Thing[]): Iterable<ObjectChange<Thing>> {
+  const listing = new Listing(cache, {
+    trim: ({ metadata: { name } }) => objects.find((object) => object.name === name),
+    admit: (object) => object,
+    begun: () => undefined,
+  });
+  listing.begin();
+  for (const { name } of objects) listing.take({ metadata: { name } });
+  return listing.changes();
+}
 
 describe('a cache', () => {
   test('tells what changed, with both states', () => {
@@ -58,7 +70,7 @@ describe('a cache', () => {
     const cache = new Cache<Thing>();
     for (const name of ['a', 'b', 'c', 'd']) cache.put(thing(name, 50));
     const list = [thing('a', 50), thing('b', 60), thing('c', 7), thing('e', 61)];
-    expect(told(cache.replace(list))).toEqual([
+    expect(told(replaced(cache, list))).toEqual([
       'updated uid-b@50 uid-b@60',
       'updated uid-c@50 uid-c@7',
       'added uid-e@61',
@@ -101,7 +113,10 @@ describe('a cache', () => {
         for (const one of history) {
           const changes =
             'list' in one
-              ? cache.replace(one.list.map((given) => ({ namespace: 'crew', ...given })))
+              ? replaced(
+                  cache,
+                  one.list.map((given) => ({ namespace: 'crew', ...given })),
+                )
               : cache[one.do === 'put' ? 'put' : 'remove']({ namespace: 'crew', ...one.object });
           for (const { old, new: now } of changes) {
             // Whoever follows the changes alone has the same picture, never two additions nor two deletions.

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 const call = (lane: string, signal?: AbortSignal): Promise<void> =>
-  window.run(lane, () => new Promise((resolve) => ends.push({ lane, end: resolve })), signal);
+  window.run(lane, () => new Promise((resolve) => ends.push({ lane, end: resolve })), { signal });
 const calls = (lane: string, count: number): Promise<void>[] =>
   Array.from({ length: count }, () => call(lane));
 const began = (lane: string): number => ends.filter((one) => one.lane === lane).length;
@@ -56,9 +56,9 @@ describe('the window', () => {
     void calls('a', 1_000);
     await settled();
     await answers(1, 200, 5);
-    await clock.pass(10_001);
+    await clock.pass(3_001);
     await answers(1, 200, 400);
-    await clock.pass(10_001);
+    await clock.pass(3_001);
     expect(window.limit).toBe(LEAST + 1);
     await answers(3, 200, 400);
     expect(window.limit).toBe(LEAST + 4);
@@ -75,6 +75,8 @@ describe('the window', () => {
     window.answered('patch', undefined);
     expect(window.limit).toBe(Math.floor((before - 15) / 2));
     await clock.pass(1_001);
+    for (let at = 0; at < 100; at += 1) window.answered('evict', 429, 1);
+    expect(window.limit).toBeGreaterThan(LEAST);
     for (let at = 0; at < 100; at += 1) window.answered('create', 429, 1);
     window.answered('patch', undefined);
     expect(window.limit).toBe(LEAST);
@@ -136,6 +138,67 @@ describe('lanes', () => {
       expect(window.inFlight).toBeLessThanOrEqual(LEAST);
     }
     expect(window).toMatchObject({ inFlight: 0, waiting: 0 });
+  });
+
+  test('what comes first does so in its lane alone', async () => {
+    void calls('a', LEAST);
+    void calls('b', LEAST);
+    await settled();
+    const began: string[] = [];
+    const named = (lane: string, name: string, first: boolean): Promise<void> =>
+      window.run(lane, () => Promise.resolve(void began.push(name)), { first });
+    const all = [named('c', 'c1', false), named('c', 'c2', false), named('d', 'd1', false)];
+    all.push(named('c', 'gate', true), named('c', 'gate 2', true));
+    while (ends.length > 0) {
+      ends.shift()?.end();
+      await settled();
+    }
+    await Promise.all(all);
+    expect(began).toEqual(['gate', 'd1', 'gate 2', 'c1', 'c2']);
+  });
+
+  test('a call that rests leaves its place to another, and then comes first; or not, where it is aborted meanwhile', async () => {
+    const rests: (() => void)[] = [];
+    const began: string[] = [];
+    const abort = new AbortController();
+    const twice = (name: string): Promise<void> =>
+      window.run(
+        'a',
+        async (resting) => {
+          await resting(new Promise((resolve) => rests.push(resolve)));
+          began.push(name);
+        },
+        { signal: abort.signal },
+      );
+    const tried = twice('again');
+    await settled();
+    expect(window.inFlight).toBe(0);
+    void calls('a', 100);
+    await settled();
+    rests.shift()?.();
+    await settled();
+    expect(began).toEqual([]);
+    ends.shift()?.end();
+    await tried;
+    expect(began).toEqual(['again']);
+
+    const given = expect(twice('given up')).rejects.toThrow('over');
+    while (rests.length === 0) {
+      ends.shift()?.end();
+      await settled();
+    }
+    void calls('a', 100);
+    await settled();
+    rests.shift()?.();
+    await settled();
+    abort.abort(new Error('over'));
+    await given;
+    while (ends.length > 0) {
+      ends.shift()?.end();
+      await settled();
+    }
+    expect(window).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(began).toEqual(['again']);
   });
 
   test('whatever is answered, no more are in flight than may be, and each call has its turn', async () => {

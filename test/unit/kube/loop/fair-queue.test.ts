@@ -1,6 +1,7 @@
 /** What one namespace puts into the queue, and what it costs the others: a turn, and never all workers. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { systemClock } from '../../../../src/kube/client/clock.ts';
 import { startWorkers, type Concurrency } from '../../../../src/kube/loop/keyed-controller.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { weightIn } from '../../../../src/controller/watch/gang-view.ts';
@@ -17,6 +18,8 @@ function held(queue: WorkQueue, concurrency: Concurrency) {
   const workers = startWorkers({
     queue,
     concurrency,
+    // One that stands still: all that may begin do so in one turn of the event loop, however slow the machine.
+    clock: { ...systemClock, now: () => 0 },
     reconcile: (key, signal) => {
       began.push(key);
       return new Promise((resolve) => {

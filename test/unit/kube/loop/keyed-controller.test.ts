@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { systemClock } from '../../../../src/kube/client/clock.ts';
 import { ApiError, unreachable } from '../../../../src/kube/client/errors.ts';
 import {
   KeyedController,
@@ -50,6 +51,21 @@ describe('a controller by key', () => {
     expect(seen).toEqual(['a/first', 'b/second']);
     await clock.pass(300);
     expect(seen).toEqual(['a/first', 'b/second', 'c/later']);
+    await endTerm();
+  });
+
+  test('lets others have the thread while it goes through keys that wait for nothing', async () => {
+    let done = 0;
+    const busy = (): Promise<void> => {
+      for (const until = performance.now() + 1; performance.now() < until;);
+      done += 1;
+      return Promise.resolve();
+    };
+    const keys = Array.from({ length: 100 }, (_, index) => `a/${index}`);
+    leading(busy, { clock: systemClock }, keys);
+    await settled();
+    expect(done).toBeLessThan(50);
+    while (done < keys.length) await settled();
     await endTerm();
   });
 

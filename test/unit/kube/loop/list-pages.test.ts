@@ -4,7 +4,7 @@ import type { KubeClient, ListOptions } from '../../../../src/kube/client/client
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { AnswerTooLarge } from '../../../../src/kube/client/pending-call.ts';
 import { PODS, type KubeObject, type Resource } from '../../../../src/kube/client/resources.ts';
-import { listPages } from '../../../../src/kube/loop/list-pages.ts';
+import { listAll, listPages } from '../../../../src/kube/loop/list-pages.ts';
 
 const MIB = 2 ** 20;
 
@@ -78,4 +78,19 @@ test('pages that expire begin again without any, and with smaller ones where tha
 
 test('one object that is too large by itself is an error', async () => {
   await expect(listed([20])).rejects.toThrow('the answer has more than 16 MiB');
+});
+
+test('a list into one array has each object once where it begins again, with its apiVersion and kind', async () => {
+  const items = (...of: readonly string[]) => of.map((name) => ({ metadata: { name } }));
+  const again = [{ items: items('old'), continue: '1' }, 'expired', { items: items('a', 'b') }];
+  const client = {
+    list: () => {
+      const answer = again.shift();
+      return typeof answer === 'object'
+        ? Promise.resolve(answer)
+        : Promise.reject(new ApiError('list', { status: 410, message: answer ?? '' }));
+    },
+  } as unknown as KubeClient;
+  const found = await listAll({ client, resource: PODS }, (object) => object);
+  expect(found).toEqual(['a', 'b'].map((name) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name } })));
 });

@@ -213,7 +213,8 @@ describe('what controllers share', () => {
       name: 'toy',
       election: {
         ...{ namespace: 'crew', name: 'lock' },
-        ...{ leaseDurationMs: 300, renewDeadlineMs: 200, retryPeriodMs: 20 },
+        // Nobody is to lose it because the machine stood still.
+        ...{ leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 20 },
       },
       observer: {
         working: (works) => told.push(works ? 'works' : 'rests'),

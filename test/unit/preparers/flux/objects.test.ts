@@ -7,7 +7,8 @@ import { makeCurveCertificate } from '../../../../src/preparers/flux/curve/make-
 import { checkFluxGang } from '../../../../src/preparers/flux/preparer.ts';
 import { renderFluxObjects, type FluxObjectOptions } from '../../../../src/preparers/flux/objects.ts';
 import type { FluxSettings } from '../../../../src/preparers/flux/settings.ts';
-import { hostGroups, hostList, rangeOf } from '../../../../src/preparers/hosts/hosts.ts';
+import { asksOf } from '../../../../src/preparers/hosts/asks.ts';
+import { hostGroups, hostList, hostNames } from '../../../../src/preparers/hosts/hosts.ts';
 import { gangOf, settings } from '../../../support/hpc.ts';
 
 const CERTIFICATE = makeCurveCertificate('g');
@@ -59,7 +60,7 @@ describe('the objects of a gang under Flux', () => {
       hosts: '5\n',
       lead: 'g-leader-0\n',
       quorum: '5\n',
-      cores: '0\n',
+      resources: 'g-leader-0 1 - -\ng-worker-[0-3] 4 - -\n',
       'tasks-per-node': '1\n',
     });
     expect(data['broker.toml']).toContain(
@@ -92,8 +93,34 @@ describe('the objects of a gang under Flux', () => {
     );
   });
 
-  test('vector 12: a core for each task', () => {
-    expect(dataOf(undefined, { tasksPerNode: 4 })).toMatchObject({ cores: '0-3\n', 'tasks-per-node': '4\n' });
+  test('vector 12: what the Pods of each group ask for, as far as it is known', () => {
+    const asks = new Map([['b', '4 2']]);
+    const data = dataOf(gangOf({ a: 1, b: 2 }), { tasksPerNode: 'gpu', coresPerTask: 2 }, { asks });
+    expect(data).toMatchObject({
+      resources: 'a-0 1 - -\nb-[0-1] 2 4 2\n',
+      'tasks-per-node': 'gpu\n',
+      'cores-per-task': '2\n',
+      'gpus-per-task': '0\n',
+      exclusive: 'true\n',
+      'cpu-affinity': 'auto\n',
+      'gpu-affinity': 'per-task\n',
+      pmi: 'simple\n',
+    });
+  });
+
+  test('a group whose Pods ask for different amounts is said, not guessed', () => {
+    const pods = [
+      { group: 'a', asks: '- 0' },
+      { group: 'b', asks: '4 2' },
+      { group: 'b', asks: undefined },
+    ];
+    expect([...asksOf(pods)]).toEqual([
+      ['a', '- 0'],
+      ['b', '4 2'],
+    ]);
+    expect(() => asksOf([...pods, { group: 'a', asks: '8 1' }])).toThrow(
+      'Pods of group a ask for different amounts (8 cores and 1 GPU; no cores and 0 GPUs): Flux is told of a group, not of a Pod',
+    );
   });
 
   test('pitfall 9: no name of theirs is a volume of the Pod', () => {
@@ -110,9 +137,30 @@ describe('the objects of a gang under Flux', () => {
 });
 
 describe('hosts', () => {
-  test('vector 6: ranges, and none of nothing', () => {
-    expect([1, 4].map(rangeOf)).toEqual(['0', '0-3']);
-    expect(() => rangeOf(0)).toThrow(RangeError);
+  test('vector 6: that have names of their own, in Flux’s notation, in their order, and the first of them leads', () => {
+    const annotations = new Map([['muster.dev/hosts', 'leader=vllm-2,worker=a-0-[0-1],worker=a-1-[0-1]']]);
+    const gang = { ...gangOf({ leader: 1, worker: 4 }), annotations };
+    expect(checkFluxGang(gang, settings())).toEqual([]);
+    const data = dataOf(gang);
+    expect(data['hostlist']).toBe('vllm-2,a-0-[0-1],a-1-[0-1]\n');
+    expect(data['lead']).toBe('vllm-2\n');
+    expect(data['hosts']).toBe('5\n');
+    expect(data['resources']).toBe('vllm-2 1 - -\na-0-[0-1],a-1-[0-1] 4 - -\n');
+    expect(data['broker.toml']).toContain('  { host = "vllm-2" },\n  { host = "a-0-[0-1],a-1-[0-1]" },\n');
+    expect(hostNames(hostGroups(gang, 'worker'))).toEqual(['a-0-0', 'a-0-1', 'a-1-0', 'a-1-1', 'vllm-2']);
+  });
+
+  test.each([
+    ['worker=a', '"worker=a" is not group=prefix-0 or group=prefix-[0-3]'],
+    ['worker=a-[3-1]', '"worker=a-[3-1]" is not group=prefix-0 or group=prefix-[0-3]'],
+    ['crew=a-[0-3]', 'crew is no group of this gang'],
+    ['worker=a-[0-2]', '3 of group worker, of which 4 Pods are expected'],
+    ['worker=a-[0-2],worker=a-[2-3]', 'a host is named twice'],
+  ])('that are not as they have to be: %s', (text, says) => {
+    const annotations = new Map([['muster.dev/hosts', text]]);
+    const [fault, ...more] = checkFluxGang({ ...gangOf({ worker: 4 }), annotations }, settings());
+    expect([more, fault?.rule]).toEqual([[], 'HpcHostsInvalid']);
+    expect(fault?.message).toContain(`(${says}); write group=prefix-[0-3] for each group`);
   });
 
   test('vector 7: one host, and four', () => {

@@ -126,6 +126,39 @@ describe('a Pod under Flux', () => {
     expect(specOf(preparedBy(own, underHpc()))).toMatchObject({ hostname: 'worker-0', subdomain: 'job' });
   });
 
+  test('has its host name in its spec also where its name is that already: DNS knows no other', () => {
+    const named = gangPod({
+      metadata: { name: 'worker-3' },
+      spec: specOf(hpcPod({ spec: { hostname: '' } })),
+    });
+    expect(specOf(preparedBy(named, underHpc()))).toMatchObject({ hostname: 'worker-3', subdomain: 'train' });
+  });
+
+  const installerOf = (container: Json): Json | undefined =>
+    (specOf(preparedBy(hpcPod({}, container), underHpc()))['initContainers'] as Json[])[0];
+
+  test('that is Guaranteed and restricted stays so: its init container is as its program is, without its devices', () => {
+    const amounts = { cpu: '4', memory: '8Gi' };
+    const restricted = {
+      allowPrivilegeEscalation: false,
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    };
+    const resources = { requests: amounts, limits: { ...amounts, 'nvidia.com/gpu': '4' } };
+    expect(installerOf({ resources, securityContext: restricted })).toMatchObject({
+      resources: { requests: amounts, limits: amounts },
+      securityContext: restricted,
+    });
+  });
+
+  test('whose program may more than others has an init container that may not', () => {
+    const securityContext = { privileged: true, capabilities: { add: ['IPC_LOCK'] } };
+    expect(installerOf({ securityContext })).not.toHaveProperty('securityContext');
+    expect(installerOf({ resources: { limits: { 'nvidia.com/gpu': '4' } } })).not.toHaveProperty('resources');
+  });
+
   test('takes the image of its own environment, and refuses one that is none', () => {
     const env = (value: string): Json => ({ env: [{ name: 'FLUX_VIEW_IMAGE', value }] });
     const [installer] = specOf(preparedBy(hpcPod({}, env('my/view:1')), underHpc()))[

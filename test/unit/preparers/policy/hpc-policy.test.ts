@@ -107,6 +107,18 @@ describe('an HPCPolicy', () => {
   });
 
   test.each([
+    ['queue-policy', 'flux-queue-policy'],
+    ['view-image', 'flux-view-image'],
+    ['viewImage', 'flux-view-image'],
+    ['numProcPerNode', 'tasks-per-node'],
+    ['ntasks-per-node', 'tasks-per-node'],
+    ['np', 'tasks-per-node'],
+    ['onePodPerNode', 'one-pod-per-node'],
+  ])('takes %s for %s, by what it means', (key, meant) => {
+    expect(texts({ hpc: { settings: { [key]: '1' } } })[0]).toContain(`(did you mean "${meant}"?)`);
+  });
+
+  test.each([
     [null, 'spec'],
     [{ hpc: null, torch: null }, 'spec'],
     [[], 'spec'],

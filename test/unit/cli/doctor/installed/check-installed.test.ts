@@ -88,6 +88,22 @@ test('half a component is told, by whatever is left of it', () => {
   expect(finding?.commands?.[0]).toMatch(/^kubectl apply -f - <<'EOF'\napiVersion: rbac.*\n(.*\n)+EOF$/);
 });
 
+test('a part of the dashboard is a warning: no gang waits for it, and the names that it answers to are free', () => {
+  const objects = objectsOf(['overlays/cert-manager'], ['dashboard'])
+    .filter((object) => !(object['kind'] === 'Service' && objectName(object) === 'muster-dashboard'))
+    .map(
+      (object) =>
+        JSON.parse(
+          JSON.stringify(object).replace('--host=localhost:8443', '--host=gangs.example.com'),
+        ) as JsonObject,
+    );
+  const findings = check(objects);
+  expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
+  expect(findings.filter(({ severity }) => severity === 'warning').map((one) => one.found)).toEqual([
+    'there is no Service muster-dashboard: the dashboard is not served, or knows no gangs; gangs move without it',
+  ]);
+});
+
 test('definitions that Grove’s chart brings are Grove’s', () => {
   const objects = objectsOf(['overlays/beside-grove', 'crds']).map((object) =>
     objectName(object) === 'podgangs.scheduler.grove.io'
