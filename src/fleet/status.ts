@@ -191,7 +191,10 @@ function sumOf(values: readonly (Json | undefined)[]): Json | undefined {
 
 /** The readable items of the list that Karmada sends. */
 export const clusterStatuses = (list: Json | undefined): ClusterStatus[] =>
-  (Array.isArray(list) ? (list as readonly Json[]) : []).filter(isObject).map((item) => ({
-    clusterName: ownString(item, 'clusterName') ?? '',
-    status: Object.keys(ownObject(item, 'status') ?? {}).length > 0 ? ownObject(item, 'status') : undefined,
-  }));
+  (Array.isArray(list) ? (list as readonly Json[]) : []).filter(isObject).map((item) => {
+    const status = ownObject(item, 'status') ?? {};
+    return {
+      clusterName: ownString(item, 'clusterName') ?? '',
+      status: Object.keys(status).length > 0 ? status : undefined,
+    };
+  });

@@ -11,14 +11,13 @@ const FIXED_32 = 5;
 
 /** Reads the wire format of Protocol Buffers from one place to the next. @throws for what is not of that format */
 export class Wire {
-  at: number;
+  at = 0;
   readonly #bytes: Buffer;
   readonly #view: Uint8Array;
 
-  constructor(bytes: Buffer, at = 0) {
+  constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#view = plain(bytes);
-    this.at = at;
   }
 
   /** An unsigned integer: exact up to 2^53. */

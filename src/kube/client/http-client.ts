@@ -1,6 +1,5 @@
 import { MANAGED_FIELDS, withoutLists } from '../../json/unread-lists.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
-import type { Message } from '../../protobuf/message.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   KubeCallOptions,
@@ -27,7 +26,7 @@ import type { TokenBucket } from './token-bucket.ts';
 import { Transport, type Call, type TransportOptions } from './transport.ts';
 import { chosen, linesOf } from './answer-stream.ts';
 import { eventsIn } from './watch-events.ts';
-import { framesOf, isProtobuf, PROTOBUF_OR_JSON, readFrame } from './watch-frames.ts';
+import { framesOf, Illegible, isProtobuf, PROTOBUF_OR_JSON, readEvent } from './watch-frames.ts';
 
 export interface KubeClientOptions extends TransportOptions {
   /** Limits the rate of calls but not of watches. Absent: only the number of connections limits them. */
@@ -202,11 +201,12 @@ async function* watch<T>(
     });
     yield* chosen(stream, (pieces) =>
       fields !== undefined && isProtobuf(contentType)
-        ? eventsIn<T, Buffer>(framesOf(pieces), (frame) => legible(transport, frame, fields), what)
+        ? eventsIn<T, Buffer>(framesOf(pieces), (frame) => readEvent(frame, fields), what)
         : eventsIn<T, string>(linesOf(pieces, unread), (line) => JSON.parse(line) as unknown, what),
     );
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
+    if (cause instanceof Illegible) illegible.add(transport);
     const name = (cause as { name?: unknown } | undefined)?.name;
     throw name === 'ApiError' || name === 'MusterError' ? cause : unreachable(what, transport.server, cause);
   }
@@ -214,15 +214,6 @@ async function* watch<T>(
 
 /** API servers, and what stands in front of them, whose protobuf could not be read: they are asked for JSON. */
 const illegible = new WeakSet<Transport>();
-
-function legible(transport: Transport, frame: Buffer, fields: Message): unknown {
-  try {
-    return readFrame(frame, fields);
-  } catch (cause) {
-    illegible.add(transport);
-    throw new Error(`protobuf that cannot be read, JSON comes next: ${messageOf(cause)}`, { cause });
-  }
-}
 
 const selectors = ({ labelSelector, fieldSelector }: Selection) => ({ labelSelector, fieldSelector });
 

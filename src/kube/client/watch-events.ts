@@ -38,7 +38,7 @@ export async function* eventsIn<T, Piece extends string | Buffer>(
 const TYPES = new Set<Json | undefined>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /** Whether a watch event has a known type and names its object. Nothing would remove other data from a cache again. */
-function isWatchEvent(event: unknown): boolean {
+export function isWatchEvent(event: unknown): boolean {
   const type = own(event, 'type');
   const metadata = own(own(event, 'object'), 'metadata');
   const version = ownString(metadata, 'resourceVersion');

@@ -7,8 +7,18 @@ import {
   type Message,
 } from '../../protobuf/message.ts';
 import { DELIMITED, Wire } from '../../protobuf/wire.ts';
+import { messageOf } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 import { bytesIn, inPortions } from './answer-stream.ts';
+import { isWatchEvent } from './watch-events.ts';
+
+/** What is no protobuf of a watch: JSON is asked for from then on. */
+export class Illegible extends Error {
+  constructor(cause: unknown) {
+    super(`protobuf that cannot be read, JSON comes next: ${messageOf(cause)}`, { cause });
+  }
+}
 
 /** What a watch asks for that reads protobuf: resources that are not served so, and errors of proxies, are JSON. */
 export const PROTOBUF_OR_JSON = 'application/vnd.kubernetes.protobuf;stream=watch,application/json';
@@ -30,6 +40,7 @@ const USUAL = 256 * 1024;
  * Events of one batch lie in a buffer that the next batch overwrites: a list of 100,000 Pods would else leave half a
  * gigabyte of buffers to the garbage collection.
  * @throws when the stream ends inside an event, which was lost then
+ * @throws {Illegible} for the length of an event that is too large
  */
 export async function* framesOf(stream: AsyncIterable<readonly Buffer[]>): AsyncGenerator<Buffer[], void> {
   let buffer: Buffer = Buffer.allocUnsafeSlow(USUAL);
@@ -42,7 +53,7 @@ export async function* framesOf(stream: AsyncIterable<readonly Buffer[]>): Async
     let at = 0;
     while (at + LENGTH <= filled) {
       const length = buffer.readUInt32BE(at);
-      if (length > MAX_FRAME) throw new Error(`an event of ${length} bytes`);
+      if (length > MAX_FRAME) throw new Illegible(`an event of ${length} bytes`);
       if (at + LENGTH + length > filled) break;
       at += LENGTH;
       frames.push(buffer.subarray(at, at + length));
@@ -78,8 +89,18 @@ const STATUS = messageWith({
   6: int32Field('code'),
 });
 
-/** Reads an event as JSON has it, with these fields of its object. @throws for what is none */
-export function readFrame(frame: Buffer, fields: Message): { type: string; object: Json } {
+/** Reads an event as JSON has it, with these fields of its object. @throws {Illegible} for what is none */
+export function readEvent(frame: Buffer, fields: Message): { type: string; object: Json } {
+  try {
+    const event = readFrame(frame, fields);
+    if (event.type === 'ERROR' || isWatchEvent(event)) return event;
+    throw new Error(`no event of a watch, of the type "${printable(event.type, 40)}"`);
+  } catch (cause) {
+    throw new Illegible(cause);
+  }
+}
+
+function readFrame(frame: Buffer, fields: Message): { type: string; object: Json } {
   const wire = new Wire(frame);
   const type = findField(wire, frame.length, TYPE) ? wire.text() : '';
   wire.at = 0;

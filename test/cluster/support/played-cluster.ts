@@ -32,10 +32,14 @@ export async function play(client: Client, made: RandomCluster, namespace: strin
   await Promise.all([...groups, ...budgets].map((one) => stored(client, one)));
   await Promise.all(running.map((one) => stored(client, one)));
   await seenByScheduler(client, namespace);
-  // With a gang that needs fewer Pods than it has it would be begun before the last is there.
-  const objects =
-    gang === undefined ? wanting : leastOf(gang) < wanting.length ? [...wanting, gang] : [gang, ...wanting];
-  for (const one of objects) await stored(client, one);
+  // A gang that needs fewer Pods than it has would be begun before the scheduler has seen the last of them.
+  const last = gang !== undefined && leastOf(gang) < wanting.length;
+  if (gang !== undefined && !last) await stored(client, gang);
+  for (const one of wanting) await stored(client, one);
+  if (last) {
+    await seenByScheduler(client, namespace);
+    await stored(client, gang);
+  }
 
   const left = async (): Promise<StoredPod[]> =>
     (await client.ok<KubeList<StoredPod>>('GET', `/api/v1/namespaces/${namespace}/pods`))

@@ -257,18 +257,23 @@ describe('where the kind is read in protobuf', () => {
     expect(accepted()).toEqual(new Set([`${PROTOBUF},application/json`]));
   });
 
-  test('what cannot be read is told, and JSON is asked for from then on', async () => {
-    server.answer(
-      STREAM,
-      protobuf(pod('ADDED', 'ghost', '1'), frame('ADDED', unknown('Pod', integer(1, 7)))),
-    );
+  test.each([
+    [
+      'a field of another type',
+      frame('ADDED', unknown('Pod', integer(1, 7))),
+      'metadata is written as type 0',
+    ],
+    ['an event of a gigabyte', Buffer.from([0x40, 0, 0, 0]), 'an event of 1073741824 bytes'],
+    ['nothing', frame('ADDED', unknown('Pod')), 'no event of a watch, of the type "ADDED"'],
+  ])('%s cannot be read: it is told, and JSON is asked for from then on', async (_, unread, why) => {
+    server.answer(STREAM, protobuf(pod('ADDED', 'ghost', '1'), unread));
     server.answer(STREAM, open(added(thing('a', 1)) + endOfList(5)));
     server.answer(WATCH, open());
     reflect(PODS, { fields });
     await until('it watches', () => asked(WATCH).length === 1);
     expect([changes, unstreamed]).toEqual([['added a@1'], []]);
     expect(failures).toEqual([
-      expect.stringContaining('protobuf that cannot be read, JSON comes next: metadata is written as type 0'),
+      expect.stringContaining(`protobuf that cannot be read, JSON comes next: ${why}`),
     ]);
     expect(accepted()).toEqual(new Set([`${PROTOBUF},application/json`, 'application/json']));
   });

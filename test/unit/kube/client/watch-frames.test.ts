@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { errorText, framesOf, isProtobuf, readFrame } from '../../../../src/kube/client/watch-frames.ts';
+import { errorText, framesOf, isProtobuf, readEvent } from '../../../../src/kube/client/watch-frames.ts';
 import { MEMBER_POD_FIELDS } from '../../../../src/controller/watch/member-pod-fields.ts';
 import { bytes, entry, frame, integer, nested, unknown } from '../../protobuf/encode.ts';
 
@@ -19,7 +19,7 @@ async function read(pieces: readonly Buffer[]): Promise<unknown[]> {
   };
   const found: unknown[] = [];
   for await (const frames of framesOf(stream()))
-    found.push(...frames.map((each) => readFrame(each, MEMBER_POD_FIELDS)));
+    found.push(...frames.map((each) => readEvent(each, MEMBER_POD_FIELDS)));
   return found;
 }
 const named = (type: string, name: string): object => ({
@@ -47,7 +47,9 @@ test('a stream that ends inside an event has lost it', async () => {
 });
 
 test('an event of a gigabyte is refused before it is waited for', async () => {
-  await expect(read([Buffer.from([0x40, 0, 0, 0, 1])])).rejects.toThrow('an event of 1073741824 bytes');
+  await expect(read([Buffer.from([0x40, 0, 0, 0, 1])])).rejects.toThrow(
+    'protobuf that cannot be read, JSON comes next: an event of 1073741824 bytes',
+  );
 });
 
 const EXPIRED = unknown(
@@ -61,7 +63,7 @@ const EXPIRED = unknown(
 const AS_JSON = { message: 'too old', reason: 'Expired', details: { retryAfterSeconds: 3 }, code: 410 };
 
 test('the object of an error is a Status', () => {
-  expect(readFrame(frame('ERROR', EXPIRED).subarray(4), MEMBER_POD_FIELDS)).toEqual({
+  expect(readEvent(frame('ERROR', EXPIRED).subarray(4), MEMBER_POD_FIELDS)).toEqual({
     type: 'ERROR',
     object: AS_JSON,
   });
@@ -78,8 +80,11 @@ test.each([
   ['an empty object', Buffer.concat([bytes(1, 'ADDED'), nested(2)])],
   ['an object in JSON', Buffer.concat([bytes(1, 'ADDED'), nested(2, bytes(1, '{"metadata":{}}'))])],
   ['an object without content', Buffer.concat([bytes(1, 'ADDED'), nested(2, bytes(1, 'k8s\0'))])],
-])('%s is null', (_, given) => {
-  expect(readFrame(given, MEMBER_POD_FIELDS)).toEqual({ type: 'ADDED', object: null });
+  ['an object without a name', frame('ADDED', unknown('Pod', nested(1, bytes(6, '7')))).subarray(4)],
+])('an event with %s is none', (_, given) => {
+  expect(() => readEvent(given, MEMBER_POD_FIELDS)).toThrow(
+    'protobuf that cannot be read, JSON comes next: no event of a watch, of the type "ADDED"',
+  );
 });
 
 test('protobuf is told from JSON by the Content-Type', () => {
