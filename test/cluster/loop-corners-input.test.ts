@@ -99,7 +99,11 @@ clusterSuite('input past the webhook', () => {
     expect(['"worker=many" is not group=count', '"wroker" is no group of this gang']).toContain(note);
     await twoWorkers('wrong');
     await cluster.untilBound('wrong', 2);
-    const told = (await cluster.events('PodGang', 'wrong')).filter(({ type }) => type === 'Warning');
+    // Events are told one after the other, and give way to gates.
+    const told = await until('both are told', async () => {
+      const warnings = (await cluster.events('PodGang', 'wrong')).filter(({ type }) => type === 'Warning');
+      return warnings.length > 1 && warnings;
+    });
     expect(told.map(({ reason }) => reason)).toEqual(['ExpectedPodsInvalid', 'ExpectedPodsInvalid']);
   });
 

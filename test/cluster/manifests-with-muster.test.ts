@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { clusterSuite } from './control-plane/suite.ts';
-import { until } from './control-plane/until.ts';
+import { policiesInForce } from './support/policies-in-force.ts';
 import {
-  DRY_RUN,
   GANGS,
   gangPod,
   GATE,
@@ -42,26 +41,7 @@ clusterSuite('policies with Muster in front', () => {
     ({ plane } = on);
     const applied = await plane.kubectl(['apply', '--validate=strict', '-k', 'manifests/policies']);
     expect(applied).toMatchObject({ code: 0 });
-    const pod = await plane.client.ok<StoredPod>('POST', PODS, gangPod({ name: 'probe' }));
-    await until('the policies are in force', async () => {
-      const change = { metadata: { labels: { 'grove.io/podgang': 'other' } } };
-      const sent = await plane.client.request<Answer>(
-        'PATCH',
-        `${PODS}/${pod.metadata.name}`,
-        change,
-        DRY_RUN,
-      );
-      return sent.body.message?.includes("'muster-gang-pod-identity'");
-    });
-    await until('the mutating policy is in force', async () => {
-      const { status, body } = await plane.client.request<Answer>(
-        'POST',
-        PODS,
-        gangPod({ name: 'early' }, { nodeName: 'n1' }),
-        DRY_RUN,
-      );
-      return status === 403 && body.message?.includes('[NodeNameForbidden]');
-    });
+    await policiesInForce(plane.client);
   }, 120_000);
 
   afterAll(() => on?.close());

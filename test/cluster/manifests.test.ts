@@ -187,6 +187,10 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
         metadata,
       }));
     };
+    // Its controller notes on the Deployment that it has seen it.
+    await until('the Deployment has a revision', async () =>
+      JSON.stringify(await stored()).includes('"deployment.kubernetes.io/revision":"1"'),
+    );
     const objects = await stored();
     expect(objects.length).toBeGreaterThan(25);
     const again = (await kubectl('apply', '--validate=strict', '-k', OVERLAY)).trim().split('\n');
