@@ -98,7 +98,9 @@ clusterSuite('backends from modules', () => {
   test('once it is there the gang forms, with an object of its own that is written once', async () => {
     await cluster.client.ok('POST', CRDS, lineDefinition);
     await until('its gates are off', async () => (await released('early')) === 2);
-    expect(await shown('line')).toMatch(/line-scheduler +false +True +line\.example\.com\/v1/);
+    await until('it is shown as ready', async () =>
+      /line-scheduler +false +True +line\.example\.com\/v1/.test(await shown('line')),
+    );
     const { uid } = (await cluster.gang('early')).metadata;
     expect(await cluster.client.ok<KubeObject>('GET', `${LINES}/early`)).toMatchObject({
       metadata: {
@@ -139,6 +141,8 @@ clusterSuite('backends from modules', () => {
       return found.spec.queue === 'night' && found;
     });
     expect(line).toMatchObject({ spec: { patience: 60 }, status: { message: 'no room today' } });
+    // The log of the API server has a write some time after everybody sees it.
+    await until('the patch is logged', async () => (await writesTo('early')).length > 1);
     expect(await writesTo('early')).toEqual(['create', 'patch']);
   });
 

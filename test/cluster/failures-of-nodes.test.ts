@@ -119,7 +119,7 @@ clusterSuite('a running gang', () => {
     await cluster.untilBound('unscheduled', 2);
     await cluster.untilCondition('unscheduled', 'Scheduled', { status: 'True' });
     await keptItsWord('unscheduled');
-  }, 60_000);
+  }, 120_000);
 
   test('its node lost: it has fewer than its minimum, and its replacements start on another node', async () => {
     await running('lost');

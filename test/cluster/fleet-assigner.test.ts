@@ -12,7 +12,7 @@ import { applyAll, untilEstablished } from './support/apply.ts';
 import { clusterResourceBindings, fleetClusters, resourceBindings } from './support/crds/karmada.ts';
 import { untilEachIsUsed } from './support/granted.ts';
 import { secondWebhook } from './support/second-webhook.ts';
-import { SHORT_LEASE } from './support/looping-muster.ts';
+import { STEADY_LEASE } from './support/looping-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 import { estimatorAt, type Estimator } from '../support/estimator.ts';
 
@@ -30,7 +30,7 @@ const APPLIED = 'policy.karmada.io/applied-placement';
 const PLACED = 'muster.dev/placed-components';
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }] },
-  leaderElection: SHORT_LEASE,
+  leaderElection: STEADY_LEASE,
   fleet: {
     assigner: {
       enabled: true,
@@ -323,6 +323,14 @@ clusterSuite('the assigner, on a real API server', () => {
     });
     try {
       const labels = { ...LABELS, quota: 'yes' };
+      const large = {
+        metadata: { name: 'large', labels },
+        spec: { clusters: [{ name: 'm1', replicas: 9 }] },
+      };
+      await until('the quota is asked', async () => {
+        const made = { apiVersion: 'work.karmada.io/v1alpha2', kind: 'ResourceBinding', ...large };
+        return (await client.request('POST', BINDINGS, made, { query: { dryRun: 'All' } })).status === 403;
+      });
       await create('first', { replicas: 4 }, gang(4), labels);
       expect(await held('first', 'QuotaExceeded').then(clustersOf)).toEqual({});
       await create('grows', { replicas: 2 }, gang(2), labels);
@@ -405,6 +413,11 @@ clusterSuite('the assigner, on a real API server', () => {
       ['m3', 2],
     ] as const)
       await addCluster(name, cpu);
+    // Clusters and bindings come by watches of their own, and what is placed before the last cluster is known stays.
+    await create('larger', { replicas: 17 }, gang(17));
+    await until('Muster knows what there is', async () =>
+      /16 replicas.* 17 are needed/.test(scheduled(await get('larger'))?.message ?? ''),
+    );
     await create('broken', { replicas: 1 }, gang(1, 'ending'));
     const { message } = scheduled(await held('broken', 'SchedulerError')) ?? {};
     expect(message).toContain(

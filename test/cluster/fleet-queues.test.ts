@@ -34,7 +34,7 @@ const INTERPRETERS = 'resourceinterpreterwebhookconfigurations';
 const QUEUE = 'muster.dev/fleet-queue';
 const TERMS = 'muster.dev/fleet-terms';
 /** Until room is kept for a binding (s): longer than a busy machine takes to let another one pass it. */
-const RESERVE = 5;
+const RESERVE = 10;
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }] },
   leaderElection: STEADY_LEASE,
@@ -70,6 +70,13 @@ clusterSuite('queues of a fleet, on a real API server', () => {
       shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'),
     );
   };
+  const untilCalled = (): Promise<boolean> =>
+    until('the API server calls Muster', async () => {
+      const answer = await client.request<Binding>('POST', BINDINGS, bindingOf('probe'), {
+        query: { dryRun: 'All' },
+      });
+      return answer.status === 201 && isHeld(answer.body);
+    });
   const bindingOf = (name: string, spec: object = {}, annotations: object = {}): object => ({
     apiVersion: 'work.karmada.io/v1alpha2',
     kind: 'ResourceBinding',
@@ -151,12 +158,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     const muster = await on.start(SETTINGS);
     await on.put(muster);
     await register(muster.port);
-    await until('the API server calls Muster', async () => {
-      const answer = await client.request<Binding>('POST', BINDINGS, bindingOf('probe'), {
-        query: { dryRun: 'All' },
-      });
-      return answer.status === 201 && isHeld(answer.body);
-    });
+    await untilCalled();
   }, 180_000);
   afterAll(() => on?.close(), 60_000);
 
@@ -208,11 +210,13 @@ clusterSuite('queues of a fleet, on a real API server', () => {
       expect(await reasons('train')).toEqual(expect.arrayContaining(['Queued', 'LetThrough']));
       return true;
     });
-    expect(await metric(on.muster, 'muster_fleet_queue_through')).toBe('muster_fleet_queue_through 1');
-    expect(await metric(on.muster, 'muster_fleet_queue_waiting')).toBe('muster_fleet_queue_waiting 0');
-    expect(await metric(on.muster, 'muster_fleet_queue_released_total')).toBe(
-      'muster_fleet_queue_released_total 1',
-    );
+    await until('its metrics tell', async () => {
+      for (const [name, value] of Object.entries({ through: 1, waiting: 0, released_total: 1 }))
+        expect(await metric(on.muster, `muster_fleet_queue_${name}`)).toBe(
+          `muster_fleet_queue_${name} ${value}`,
+        );
+      return true;
+    });
   });
 
   test('who names no queue waits in that of its namespace; what a workload depends on was never held', async () => {
@@ -346,8 +350,11 @@ clusterSuite('queues of a fleet, on a real API server', () => {
       const { findings } = JSON.parse(out) as DoctorReport;
       return { code, findings, wrong: findings.filter(({ severity }) => severity !== 'ok') };
     };
-    const whole = await doctor();
-    expect(whole.wrong).toEqual([]);
+    const whole = await until('nothing is wrong', async () => {
+      const found = await doctor();
+      expect(found.wrong).toEqual([]);
+      return found;
+    });
     expect(whole.code).toBe(0);
     expect(whole.findings.map(({ group, check }) => `${group}/${check}`)).toEqual([
       'cluster/version',
@@ -398,6 +405,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     } finally {
       await client.ok('DELETE', `/apis/config.karmada.io/v1alpha1/${INTERPRETERS}/other`);
       await register(on.muster.port);
+      await untilCalled();
     }
   });
 
@@ -531,6 +539,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     });
     await client.ok('POST', BINDINGS, bindingOf('settings', { placement: undefined, replicas: 0 }));
     await register(on.muster.port);
+    await untilCalled();
   });
 
   test('each right is used', async () => {

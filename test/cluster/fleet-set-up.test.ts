@@ -224,10 +224,13 @@ clusterSuite('Muster beside Karmada, set up as the documentation says', () => {
       const { status, body } = await tried('ml');
       return status === 201 && body.spec.suspension?.scheduling === true;
     });
-    expect((await doctor()).wrong).toEqual([
-      expect.stringMatching(/Muster has nothing to place/),
-      expect.stringMatching(/there are no clusters/),
-    ]);
+    await until('the doctor misses nothing but clusters', async () => {
+      expect((await doctor()).wrong).toEqual([
+        expect.stringMatching(/Muster has nothing to place/),
+        expect.stringMatching(/there are no clusters/),
+      ]);
+      return true;
+    });
     await applyAll(client, [
       {
         ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried', namespace: 'ml' } },

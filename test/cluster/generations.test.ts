@@ -141,6 +141,7 @@ clusterSuite('the next generations of a gang', () => {
       const next = async (): Promise<Counted[]> =>
         (await podsOf(gang)).filter(({ metadata }) => !old.has(metadata.uid));
       if (isGang) {
+        await until('all are made again', async () => (await next()).length === 3);
         await untilWhy(gang, 'waiting for Pods of the generation before to go');
         expect((await next()).map((pod) => gatesOf(pod).length)).toEqual([1, 1, 1]);
       }

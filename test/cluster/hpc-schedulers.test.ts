@@ -119,7 +119,11 @@ clusterSuite('gangs under Flux, by scheduler', () => {
           backend === 'coscheduling' ? 'scheduler-plugins-scheduler' : backend,
           ['flux-installer'],
         ]);
-      const asked = await requestsOf(cluster.plane, MUSTER_USER);
+      // The log of the API server has a write some time after everybody sees it.
+      const asked = await until('it is logged that the gates went off', async () => {
+        const now = await requestsOf(cluster.plane, MUSTER_USER);
+        return ofGang(gang, now).some(({ verb, resource }) => verb === 'patch' && resource === 'pods') && now;
+      });
       const about = ofGang(gang, asked);
       const first = (verb: string, resource: string): number =>
         about.findIndex((one) => one.verb === verb && one.resource === resource && one.status < 300);

@@ -361,6 +361,13 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await cluster.client.ok('DELETE', `${POLICIES}/solo`);
     // As it was: a new Pod of that host is prepared as the one before, and let go.
     await cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '1' }));
+    // The controller of the Job, which waits longer after each refusal, looks at it when it changes.
+    const job = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs/solo`;
+    await until('its Job has another Pod', async () => {
+      const annotations = { look: String(Date.now()) };
+      await cluster.client.ok('PATCH', job, { metadata: { annotations } });
+      return (await cluster.podsOf('solo')).length === 2;
+    });
     await cluster.untilBound('solo', 2);
     expect((await cluster.status('solo')).hpc).toMatchObject({ why: '', flux: { there: 2, expected: 2 } });
   }, 180_000);

@@ -161,7 +161,7 @@ clusterSuite('the client, on a real API server', () => {
     await client.mergePatch(at('seen'), { data: { a: '☂' } });
     await client.delete(at('seen'));
     const seen: string[] = [];
-    const watching = client.watch(CONFIG_MAPS, { namespace: 'crew', resourceVersion, timeoutSeconds: 6 });
+    const watching = client.watch(CONFIG_MAPS, { namespace: 'crew', resourceVersion, timeoutSeconds: 10 });
     for await (const batch of watching) {
       for (const { type, object } of batch) seen.push(`${type} ${object.metadata.name ?? ''}`.trim());
       // Only what changes elsewhere is news that needs a bookmark: the API server sends none without.

@@ -7,6 +7,15 @@ interface Applied {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
+interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
 /**
  * Server-side apply of objects of any kind, in their order. `kubectl apply` does the same and reads the whole discovery
  * first, which costs more than everything else of a suite's start.
@@ -25,13 +34,20 @@ export async function applyAll(client: Client, objects: readonly Applied[]): Pro
   }
 }
 
+/** Until each definition is established, and the API server serves its objects, which is a moment later. */
 export async function untilEstablished(client: Client, definitions: readonly Applied[]): Promise<void> {
   for (const definition of definitions) {
     await until(`${definition.metadata.name} is served`, async () => {
-      const { status } = await client.ok<{
-        status?: { conditions?: readonly { type: string; status: string }[] };
-      }>('GET', pathOf(definition));
-      return status?.conditions?.some((one) => one.type === 'Established' && one.status === 'True');
+      const { spec, status } = await client.ok<Definition>('GET', pathOf(definition));
+      if (!status?.conditions?.some((one) => one.type === 'Established' && one.status === 'True'))
+        return false;
+      for (const { name } of spec.versions.filter(({ served }) => served)) {
+        const root = `/apis/${spec.group}/${name}`;
+        const { resources } = await client.ok<{ resources: readonly { name: string }[] }>('GET', root);
+        if (!resources.some((one) => one.name === spec.names.plural)) return false;
+        await client.ok('GET', `${root}/${spec.names.plural}`);
+      }
+      return true;
     });
   }
 }

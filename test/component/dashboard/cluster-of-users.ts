@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { run } from '../../../src/cli/run.ts';
 import { until } from '../../unit/tls/until.ts';
 import { processAt, type FakeProcess } from '../cli/fake-tty.ts';
@@ -46,14 +45,6 @@ export function askAt(
       .on('error', reject)
       .end();
   });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A gang of one Pod in a namespace. */

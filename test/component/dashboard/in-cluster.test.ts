@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../../src/cli/run.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
+import { freePorts } from '../../cluster/control-plane/ports.ts';
 import { until } from '../../unit/tls/until.ts';
 import { processAt } from '../cli/fake-tty.ts';
 import { accessibilityFaults, chromiumPath, startBrowser, watchedPage } from './browser.ts';
-import { ClusterOfUsers, freePort, HOST, type Answered } from './cluster-of-users.ts';
+import { ClusterOfUsers, HOST, type Answered } from './cluster-of-users.ts';
 
 const DATA = [
   ...['/api/v1/gangs', '/api/v1/gangs?watch=true', '/api/v1/gangs/ml/train', '/api/v1/gangs/ml/train/plan'],
@@ -218,7 +219,7 @@ describe('with a certificate', () => {
     const issued = await issueDevelopmentCertificates({ dnsNames: [HOST], days: 1, now: new Date() });
     await writeFile(join(folder, 'tls.crt'), issued.certificate);
     await writeFile(join(folder, 'tls.key'), issued.key);
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     host = `localhost:${port}`;
     cluster = await ClusterOfUsers.start('--cert-dir', folder, '--port', String(port), '--host', host);
     cluster.rights.set('ann', ['web']);

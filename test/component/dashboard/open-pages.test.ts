@@ -5,10 +5,11 @@ import { connect } from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { issueAuthority, issueServingCertificate, type Issued } from '../../../src/tls/issue.ts';
+import { freePorts } from '../../cluster/control-plane/ports.ts';
 import { mountSecret, secretData, type MountedSecret } from '../../unit/tls/mounted-secret.ts';
 import { until } from '../../unit/tls/until.ts';
 import { accessibilityFaults, chromiumPath, startBrowser, watchedPage } from './browser.ts';
-import { ClusterOfUsers, freePort, HOST } from './cluster-of-users.ts';
+import { ClusterOfUsers, HOST } from './cluster-of-users.ts';
 
 const inBrowser = chromiumPath === undefined ? describe.skip : describe;
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   secret = await mountSecret(secretData(leaf(0)));
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   host = `localhost:${port}`;
   const flags = ['--cert-dir', secret.directory, '--port', String(port), '--host', host];
   cluster = await ClusterOfUsers.start(...flags);

@@ -1,7 +1,8 @@
 /** The scripts of several Pods of one gang at the same time, with brokers that know each other. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { until } from '../../unit/tls/until.ts';
 import { PodRoot, removeRoots, type Ended, type RunGiven } from './pod-root.ts';
 
 afterAll(removeRoots);
@@ -164,14 +165,16 @@ test('when the lead dies, the broker of a follower looks for the next, and joins
 
 test('when no lead follows, a follower ends its broker after so long, and so does one that never had a lead', async () => {
   const gang = new Gang();
-  const env = { MUSTER_FLUX_RETRIES: '2' };
-  const follower = gang.start('worker-0', { env });
+  const env = { MUSTER_FLUX_RETRIES: '4' };
   const lead = gang.start('lead-0', { env: { FAKE_SEEN: gang.fileOf('worker-0', 'lead-met') } }, KILLED);
+  // A busy machine takes longer to start two Pods than the follower would wait.
+  await until('the broker of the lead', () => existsSync(join(gang.folder, 'lead')));
+  const follower = gang.start('worker-0', { env });
   expect((await lead.ended).code).toBe(137);
   const { code, err } = await follower.ended;
-  expect([code, err]).toEqual([1, 'flux-entrypoint: no broker of the lead lead-0 for 30 s: it is gone\n']);
+  expect([code, err]).toEqual([1, 'flux-entrypoint: no broker of the lead lead-0 for 60 s: it is gone\n']);
   expect(gang.calls('worker-0').filter((call) => call === '<start><')).toHaveLength(1);
   const alone = await new Gang().start('worker-0', { env }).ended;
   // A lead that is still at its image has four times as long.
-  expect([alone.code, alone.err]).toEqual([1, err.replace('30', '120')]);
+  expect([alone.code, alone.err]).toEqual([1, err.replace('60', '240')]);
 });

@@ -58,8 +58,9 @@ lead() {
 }
 program() {
   local rc told=
-  "$@" &
+  # Before the program begins: a test that has heard of it sends signals.
   trap 'told=yes; kill -s HUP $!' TERM
+  "$@" &
   while :; do
     rc=0
     wait $! || rc=$?
