@@ -145,7 +145,7 @@ inBrowser('in a browser (skipped where there is no chromium)', () => {
     cluster.away = false;
     cluster.adds('new', 'late');
     await page.getByRole('link', { name: 'new/late' }).waitFor();
-    expect(await notice.count()).toBe(0);
+    await notice.waitFor({ state: 'detached' });
     expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0);
   }, 60_000);
 });
