@@ -31,7 +31,9 @@ async function incomplete(stage: Stage): Promise<void> {
     'it says what is missing, and no Pod starts',
     told && status.stdout.includes('worker 1/2') && (await stage.pods(MEMBERS)).every(isGated),
   );
-  const native = await stage.kubectl(['get', NATIVE, '-n', NAMESPACE]);
+  const natives = ['get', NATIVE, '-n', NAMESPACE];
+  await stage.within(async () => (await stage.quietly(natives)).stdout.includes(`/${GANG}`));
+  const native = await stage.kubectl(natives);
   tell.check(
     "the scheduler's own objects for the gang are there already",
     native.stdout.includes(`/${GANG}`),

@@ -45,12 +45,13 @@ export async function install(stage: Stage): Promise<void> {
   const ready = applied.code === 0 && (await stage.within(account));
   tell.check('installed', ready && (await stage.within(() => called(stage))));
 
-  const serves = /^default-scheduler +True/m;
-  await stage.within(async () => serves.test((await stage.quietly(BACKENDS)).stdout));
+  const says = (text: string): boolean =>
+    /^default-scheduler +True/m.test(text) && /^kai-scheduler +False/m.test(text);
+  await stage.within(async () => says((await stage.quietly(BACKENDS)).stdout));
   const shown = await stage.kubectl(BACKENDS, 'get schedulerbackends');
   tell.check(
     'the stock scheduler serves gangs by objects of its own; KAI is not installed here, and it says so',
-    serves.test(shown.stdout) && /^kai-scheduler +False/m.test(shown.stdout),
+    says(shown.stdout),
   );
 }
 

@@ -17,7 +17,7 @@ export interface StoredPod {
   readonly spec: { readonly nodeName?: string; readonly schedulerName?: string };
 }
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 60_000;
 const PAUSE_MS = 20;
 
 const PATHS = {
@@ -95,7 +95,7 @@ export class Stage {
     return result;
   }
 
-  /** Asks until it is so; false when it is not within half a minute. */
+  /** Asks until it is so; false when it is not within a minute. */
   async within(probe: () => Promise<boolean>): Promise<boolean> {
     const start = Date.now();
     for (let waited = 0; waited < WITHIN_MS; waited = Date.now() - start) {
