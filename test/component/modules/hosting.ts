@@ -51,6 +51,9 @@ export const entryIn = (
   { name = 'mine', module = './mine.mjs', integrity, config = {} }: EntryParts = {},
 ) => ({ name, source: { module, integrity, folder, field }, config });
 
+/** How long a process takes to start, to answer and to end is the machine's to say. */
+export const PATIENT: Partial<ModuleLimits> = { loadMs: 60_000, answerMs: 60_000, silentMs: 60_000 };
+
 /** A module in a process of its own, and what is told of it. */
 export interface Hosting {
   readonly backend: ModuleBackend;

@@ -7,18 +7,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ModuleLimits } from '../../../src/modules/process-limits.ts';
-import { host, laterOf, moduleText, type Hosting } from './hosting.ts';
+import { host, laterOf, moduleText, PATIENT, type Hosting } from './hosting.ts';
 
 let hosting: Hosting | undefined;
 afterEach(() => hosting?.close());
 
-const start = async (text: string, limits?: Partial<ModuleLimits>): Promise<Hosting> => {
+const start = async (text: string, limits: Partial<ModuleLimits> = PATIENT): Promise<Hosting> => {
   hosting = await host(text, limits);
   return hosting;
 };
-
-/** How long a process takes to start, to answer and to end is the machine's to say. */
-const PATIENT: Partial<ModuleLimits> = { loadMs: 60_000, answerMs: 60_000, silentMs: 60_000 };
 
 describe('at its start', () => {
   test.each<[string, string, string | RegExp, Partial<ModuleLimits>?]>([

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import type { ClusterProbe, OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import { HOSTED } from '../../../src/backends/hosted.ts';
 import { gangOf } from '../../support/made-backend.ts';
-import { host, laterOf, moduleText, type Hosting } from './hosting.ts';
+import { host, laterOf, moduleText, PATIENT, type Hosting } from './hosting.ts';
 
 let hosting: Hosting | undefined;
 afterEach(() => hosting?.close());
 
 const start = async (parts: string, ofFactory = ''): Promise<Hosting> => {
-  hosting = await host(moduleText(parts, '', ofFactory));
+  hosting = await host(moduleText(parts, '', ofFactory), PATIENT);
   await hosting.init();
   return hosting;
 };
@@ -166,6 +166,7 @@ test('the cluster is looked at through Muster', async () => {
       version: (await cluster.versions('line.example.com')).join(),
       notices: [JSON.stringify(await cluster.crdSchema('lines.line.example.com', 'v1')), JSON.stringify(await cluster.read('/apis/line.example.com') ?? 'nothing'), await cluster.read('/api/v1/pods').catch(({ message }) => message)],
     }), ${owns}`),
+    PATIENT,
   );
   const cluster: ClusterProbe = {
     versions: (group) => Promise.resolve([`${group}/v1`]),

@@ -23,7 +23,7 @@ import { until } from '../../cluster/control-plane/until.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 import { hpcGang, hpcPod, underHpc } from '../../support/hpc-gangs.ts';
 import { patched } from '../../support/rfc6902.ts';
-import { entryIn, laterOf, type EntryParts } from './hosting.ts';
+import { entryIn, laterOf, PATIENT, type EntryParts } from './hosting.ts';
 
 /** Adds a variable; `parts` come last, and `before` is run when it is loaded. */
 const text = (parts = '', before = ''): string => `
@@ -70,7 +70,7 @@ const write = (module: string): Promise<void> => writeFile(join(folder, 'mine.mj
 const entry = (parts?: EntryParts) => entryIn(folder, 'hpc.preparations[0].module', parts);
 async function begin(
   module: string,
-  limits: Partial<ModuleLimits> = {},
+  limits: Partial<ModuleLimits> = PATIENT,
   more: Parameters<typeof entry>[0] = {},
 ): Promise<ModulePreparation> {
   await write(module);

@@ -11,7 +11,7 @@ import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-l
 import type { JsonObject } from '../../../src/json/json.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { bindingOf, memberOf, rooms, shown } from '../../unit/fleet/assign/small-fleet.ts';
-import { entryIn, type EntryParts } from './hosting.ts';
+import { entryIn, PATIENT, type EntryParts } from './hosting.ts';
 
 /** All into the first cluster; `parts` come last, and `before` is run when it is loaded. */
 const text = (parts = '', before = ''): string => `
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const write = (module: string, name = 'mine.mjs'): Promise<void> => writeFile(join(folder, name), module);
 const entry = (parts?: EntryParts) => entryIn(folder, 'fleet.assigner.plugins[0].module', parts);
-async function begin(entries = [entry()], limits: Partial<ModuleLimits> = {}): Promise<HostedPlugins> {
+async function begin(entries = [entry()], limits: Partial<ModuleLimits> = PATIENT): Promise<HostedPlugins> {
   plugins = await HostedPlugins.begin(
     entries,
     { ended: (_, reason) => ended.push(reason), wrote: (_, line) => wrote.push(line) },

@@ -3,7 +3,7 @@ import { PATH_INTERPRET } from '../../../src/api/names.ts';
 import { contextOf, readAnswer } from '../../unit/fleet/karmada-client.ts';
 import { deployment } from '../../unit/workloads/made-workloads.ts';
 import { MUTATE_POD, goldenText } from '../server/bodies.ts';
-import { expectGolden, until } from '../server/running.ts';
+import { expectGolden, until, valueOf } from '../server/running.ts';
 import { Wire, httpRequest } from '../server/wire.ts';
 import { killAll, serve, type Served } from './process.ts';
 
@@ -106,10 +106,17 @@ describe('V55: the process on SIGTERM', () => {
       return [readAnswer('u-1', question, body).replicas, headers['connection']];
     };
     expect(await ask()).toEqual([3, 'keep-alive']);
+    // A review that is under way keeps it draining, however long the machine takes to ask.
+    const held = await Wire.open(served.ports.webhooks);
+    held.send(request.subarray(0, -1));
+    await until('it is under way', async () => {
+      const text = await (await fetch(`http://127.0.0.1:${served.ports.metrics}/metrics`)).text();
+      return valueOf(text, 'muster_admission_in_flight') === 1;
+    });
     served.child.kill('SIGINT');
     await unready(served);
     expect(await ask()).toEqual([3, 'close']);
-    wire.destroy();
+    for (const one of [wire, held]) one.destroy();
     expect(await served.exited).toBe(0);
     expect(served.output()).toContain('"msg":"drained"');
   });
