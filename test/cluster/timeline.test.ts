@@ -8,6 +8,13 @@ import { GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
 import { readerOf } from './support/reader.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 
+interface StoredEvent {
+  readonly metadata: { readonly creationTimestamp: string };
+  readonly reason: string;
+  readonly regarding: { readonly name: string };
+  readonly note: string;
+}
+
 const LABELS = { 'grove.io/scheduler-name': 'default-scheduler' };
 
 clusterSuite('muster timeline on a real control plane, by somebody who may view one namespace', () => {
@@ -52,9 +59,13 @@ clusterSuite('muster timeline on a real control plane, by somebody who may view 
       async () => (await told('train')).waiting?.for === 'Pods: worker 1/2',
     );
     await createPod('train', 1);
+    const podsOf = (steps: Timeline['steps'], name: string): string[] =>
+      steps.flatMap(({ step, pods }) => (step === name ? pods : [])).sort();
+    // One Pod after the other is let go and bound, and Events tell of it later.
     await until('all of it is told', async () => {
-      const { steps } = await told('train');
-      return ['gates-off', 'bound'].every((name) => steps.some(({ step }) => step === name));
+      const { steps, unknown } = await told('train');
+      const isWhole = (name: string): boolean => podsOf(steps, name).join() === 'train-0,train-1';
+      return ['gates-off', 'bound'].every(isWhole) && unknown.length === 0;
     });
     const { steps, waiting, unknown } = await told('train');
     const names = steps.map(({ step }) => step);
@@ -68,9 +79,7 @@ clusterSuite('muster timeline on a real control plane, by somebody who may view 
     );
     expect(unknown).toEqual([]);
     expect([...steps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))).toEqual(steps);
-    expect(new Set(steps.filter(({ step }) => step === 'bound').flatMap(({ pods }) => pods))).toEqual(
-      new Set(['train-0', 'train-1']),
-    );
+    expect(podsOf(steps, 'bound')).toEqual(['train-0', 'train-1']);
     expect(waiting).toMatchObject({ for: 'the kubelet: images and containers of train-0, train-1' });
     expect((await ran('train', '-o', 'svg')).out).toContain('train-0');
   });
@@ -83,9 +92,26 @@ clusterSuite('muster timeline on a real control plane, by somebody who may view 
       return steps.some(({ step, says }) => step === 'refused' && says?.includes('Insufficient cpu'));
     });
     expect((await told('large')).waiting?.for).toContain('Insufficient cpu');
-    const bound = (await told('train')).steps.find(({ step }) => step === 'bound');
-    // Times are whole seconds: a Pod of the second of the release would be of its generation.
-    await until('that second is over', () => Date.now() >= Date.parse(bound?.at ?? '') + 1_000);
+    // Of Pods that are gone Events tell, which are written later than what they tell of, and times are whole seconds: a
+    // Pod of the second of the last would be of their generation.
+    const last = await until('Events tell of both Pods', async () => {
+      const events = (
+        await plane.client.ok<{ items: StoredEvent[] }>(
+          'GET',
+          `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`,
+        )
+      ).items;
+      const of = (wanted: string) => events.filter(({ reason }) => reason === wanted);
+      const bound = of('Scheduled').filter(({ regarding }) => /^train-[01]$/.test(regarding.name));
+      const released = of('GatesRemoved').filter(({ regarding }) => regarding.name === 'train');
+      const isNamed = (pod: string): boolean => released.some(({ note }) => note.includes(pod));
+      return (
+        bound.length === 2 &&
+        ['train-0', 'train-1'].every(isNamed) &&
+        Math.max(...bound.map(({ metadata }) => Date.parse(metadata.creationTimestamp)))
+      );
+    });
+    await until('that second is over', () => Date.now() >= last + 1_000);
     await Promise.all(
       [0, 1].map((index) => plane.client.ok('DELETE', `${PODS}/train-${index}`, { gracePeriodSeconds: 0 })),
     );
