@@ -115,7 +115,12 @@ clusterSuite('a real API server with Muster in front of it', () => {
     expect(status).toBe(201);
     expect(gatesOf(body)).toEqual([GATE]);
     expect((await plane.client.request('GET', `${PODS}/dry`)).status).toBe(404);
-    const audit = (await readFile(plane.auditLog ?? '', 'utf8')).trim().split('\n');
+    // The log of the API server has a request some time after its answer.
+    const audit = await until('the dry run is logged', async () => {
+      const text = await readFile(plane.auditLog ?? '', 'utf8');
+      const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
+      return lines.some((line) => line.includes('dryRun=All') && line.includes('"name":"dry"')) && lines;
+    });
     const byMuster = audit.filter(
       (line) => (JSON.parse(line) as { user: { username: string } }).user.username === MUSTER_USER,
     );

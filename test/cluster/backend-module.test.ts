@@ -211,13 +211,13 @@ clusterSuite('backends from modules', () => {
     async (kind, note, name) => {
       await makeGang(kind, name, 1);
       await cluster.life(`beside-${name}`);
-      const told = await until(
-        'the Event',
-        async () =>
-          (await cluster.events('PodGang', name)).find((one) => one.reason === 'BackendOperationFailed'),
-        { withinMs: 60_000 },
-      );
-      expect(told).toMatchObject({ type: 'Warning', note });
+      // On a busy machine it may have failed for want of an answer before.
+      await until('the Event', async () => {
+        const reason = 'BackendOperationFailed';
+        const told = await cluster.events('PodGang', name);
+        expect(told).toContainEqual(expect.objectContaining({ type: 'Warning', reason, note }));
+        return true;
+      });
       expect(await released(name)).toBe(0);
       await makeGang('line', `after-${name}`, 1);
       await until('another backend’s gang forms', async () => (await released(`after-${name}`)) === 1);

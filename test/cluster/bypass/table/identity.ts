@@ -87,6 +87,7 @@ export const IDENTITY_WAYS: readonly Way[] = [
     given: async (scene) => {
       await scene.waiting();
       await scene.make(scene.gangs(), scene.gang('another', 1));
+      await scene.untilSaid('worker 0/1', 'another');
       const kept = { metadata: { finalizers: ['example.com/mine'] } };
       await scene.plane.client.ok('PATCH', scene.pods('w0'), kept, { ...MERGE, ...scene.tenant });
       await scene.plane.client.ok('DELETE', scene.pods('w0'), undefined, scene.tenant);
