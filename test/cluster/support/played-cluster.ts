@@ -28,8 +28,9 @@ interface StoredGroup extends KubeObject {
 export async function play(client: Client, made: RandomCluster, namespace: string): Promise<Outcome> {
   const { nodes, groups, budgets, running, gang, wanting } = made;
   await client.ok('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
-  for (const one of nodes) await stored(client, one);
+  // First, since no sentinel shows that the scheduler knows a budget.
   await Promise.all([...groups, ...budgets].map((one) => stored(client, one)));
+  for (const one of nodes) await stored(client, one);
   await Promise.all(running.map((one) => stored(client, one)));
   await seenByScheduler(client, namespace);
   // A gang that needs fewer Pods than it has would be begun before the scheduler has seen the last of them.
