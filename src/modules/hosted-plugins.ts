@@ -57,7 +57,7 @@ export class HostedPlugins implements Strategies {
     try {
       plugins.#now = strategiesOf(plugins.#assigners(), plugins.#reasons());
     } catch (thrown) {
-      plugins.stop();
+      await plugins.stop();
       throw thrown;
     }
     for (const { restarter } of plugins.#seats) restarter.restartWhenEnded();
@@ -76,8 +76,9 @@ export class HostedPlugins implements Strategies {
     return this.#now.pluginOf(strategy);
   }
 
-  stop(): void {
-    for (const { restarter } of this.#seats) restarter.stop();
+  /** @returns once the last output of all modules was passed on */
+  async stop(): Promise<void> {
+    await Promise.all(this.#seats.map(({ restarter }) => restarter.stop()));
   }
 
   /**

@@ -41,7 +41,7 @@ export class ModuleAdmission implements Hosted {
   }
 
   stop(): void {
-    this.#supervisor.stop();
+    void this.#supervisor.stop();
   }
 
   async ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend> {

@@ -63,7 +63,7 @@ export class ModulePreparation implements PreparerFactory {
       ofPod: (pod, asked, withinMs) => this.#ofPod(pod, asked, withinMs),
       ofGang: (gang, policy, given, withinMs) => this.#ofGang(gang, policy, given, withinMs),
       onChange: (handler) => void handlers.push(handler),
-      stop: () => restarter.stop(),
+      stop: () => void restarter.stop(),
     };
   }
 

@@ -67,6 +67,8 @@ interface Pending {
  * has no environment, may read no file but its own package, and may open no connection, start no process and no thread.
  */
 export class ModuleProcess {
+  /** Resolves once the process has ended and all that it wrote was passed on. */
+  readonly closed: Promise<void>;
   readonly #child: ChildProcess;
   readonly #wire: Socket;
   readonly #listener: ModuleProcessListener;
@@ -105,6 +107,7 @@ export class ModuleProcess {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
+    this.closed = new Promise((resolve) => this.#child.once('close', () => resolve()));
     this.#wire = this.#child.stdio[3] as Socket;
     this.#watch = new ProcessWatch(this.#child.pid, limits, {
       busy: () => this.#pending.size > 0 || this.#givenUp.size > 0,
@@ -135,7 +138,6 @@ export class ModuleProcess {
     this.#wire.unref();
     this.#child.unref();
     this.#child.on('error', (error) => this.end(`it cannot be started: ${messageOf(error)}`));
-    // `close` comes after the last output, `exit` may come before.
     this.#child.on('close', (code, signal) => this.end(this.#endOf(code, signal)));
   }
 

@@ -44,12 +44,13 @@ export class Restarter {
   /** Stops the module for good; `why` returns this reason. */
   stopFor(why: string): void {
     this.#why = why;
-    this.stop();
+    void this.stop();
   }
 
-  stop(): void {
+  /** @returns once the module's last output was passed on */
+  async stop(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#module.stop();
+    await this.#module.stop();
   }
 
   #later(againInMs: number): void {

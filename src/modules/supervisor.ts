@@ -153,13 +153,21 @@ export class ModuleSupervisor<Facts> {
     for (const listener of this.#listeners) listener.ended();
   }
 
-  stop(): void {
+  /** Stops the module for good. @returns once its last output was passed on, or after {@link LAST_OUTPUT_MS} */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#reason = 'Muster is ending';
-    this.#process?.end(this.#reason);
-    this.#loading?.end(this.#reason);
+    const processes = [this.#process, this.#loading].filter((process) => process !== undefined);
+    for (const process of processes) process.end(this.#reason);
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, LAST_OUTPUT_MS);
+    await Promise.race([late.promise, Promise.all(processes.map(({ closed }) => closed))]);
+    clearTimeout(timer);
   }
 }
+
+/** How long (ms) the output of a module is waited for that wrote more than is read in a second. */
+const LAST_OUTPUT_MS = 1_000;
 
 const FIRST_MS = 1_000;
 const MOST_MS = 60_000;

@@ -93,7 +93,7 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
       found.push({ binding, assignment });
     }
   } finally {
-    strategies.stop();
+    await strategies.stop();
   }
   if (output === 'text') {
     const palette = paletteFor(color, io);

@@ -91,7 +91,7 @@ async function loopOn(client: KubeClient, given: Given): Promise<FleetLoop> {
     check: () => loop.check(),
     stop: async () => {
       await loop.stop();
-      strategies?.stop();
+      await strategies?.stop();
     },
   };
 }

@@ -33,7 +33,7 @@ beforeEach(async () => {
   [plugins, ended, wrote] = [undefined, [], []];
 });
 afterEach(async () => {
-  plugins?.stop();
+  await plugins?.stop();
   await rm(folder, { recursive: true });
 });
 
@@ -71,7 +71,7 @@ test('one for an older version of the contract works, and is told of; one that s
     );
     await one.restartable.ready();
     expect(one.strategies()).toEqual(['first']);
-    one.restartable.stop();
+    await one.restartable.stop();
   }
   const notice =
     'plugin mine is written for version 1 of the contract; this is version 2, and a later Muster will refuse it: use a newer release of the plugin';
@@ -89,6 +89,8 @@ describe('at start', () => {
     const { names, missing } = await begin([entry({ config: { to: 'm2' } })]);
     expect([names, missing]).toEqual([['default', 'first', 'gang-divided', 'gang-no-divided', 'there'], []]);
     expect([await placed('there'), await placed()]).toEqual(['m2:4', 'm1:4']);
+    // Its output is another stream than its answers, and is whole once it has been stopped.
+    await plugins?.stop();
     expect(wrote).toEqual(['loaded']);
   });
 

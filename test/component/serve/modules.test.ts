@@ -102,8 +102,8 @@ test('it serves though modules loop and throw at their start, and says what beca
     'not-beginning': 'the engine does not start',
   });
   expect(logged('backend initialized')).toContainEqual(expect.objectContaining({ backend: 'mine' }));
-  expect(logged('a backend module wrote')).toContainEqual(
-    expect.objectContaining({ backend: 'mine', text: 'begun' }),
+  await until('what it wrote is logged', () =>
+    logged('a backend module wrote').some(({ backend, text }) => backend === 'mine' && text === 'begun'),
   );
   const later = await prepared('throwing');
   expect(later).toMatchObject({ status: 503, text: expect.stringContaining('no licence found') });
