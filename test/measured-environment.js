@@ -18,6 +18,9 @@ function used() {
   }
 }
 
+/** Limits of tests only end what hangs: a machine whose disk stands still has this many times as long. */
+const PATIENCE = 2;
+
 /** Jest's environment of Node, which notes what each file has cost: how long it waited says little of that. */
 export default class MeasuredEnvironment extends TestEnvironment {
   #before = used();
@@ -26,6 +29,16 @@ export default class MeasuredEnvironment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
     this.#path = context.testPath;
+  }
+
+  handleTestEvent({ name }, state) {
+    if (name !== 'run_start') return;
+    const stretch = ({ hooks, tests, children }) => {
+      for (const one of [...hooks, ...tests]) if (one.timeout !== undefined) one.timeout *= PATIENCE;
+      for (const block of children) if (block.type === 'describeBlock') stretch(block);
+    };
+    stretch(state.rootDescribeBlock);
+    state.testTimeout *= PATIENCE;
   }
 
   async teardown() {

@@ -5,6 +5,8 @@ import { stripVTControlCharacters } from 'node:util';
 
 const SLOWEST = 10;
 const MOST_FAILURES = 20;
+/** Characters of a failure's message: the difference comes after what was expected. */
+const MOST_WORDS = 800;
 /** Seconds of a processor that leave `npm test` within eight minutes on two of them; counting lines costs more. */
 const BUDGET = 870;
 
@@ -83,12 +85,10 @@ export default class PlainSummary {
         return [...told, ...broken].map(([name, message]) => [testFilePath, name, message]);
       })
       .map(([path, name, message]) => {
-        const words = stripVTControlCharacters(message ?? '')
+        const [words] = stripVTControlCharacters(message ?? '')
           .trim()
-          .split('\n')
-          .slice(0, 3)
-          .join(' ');
-        return `FAILED ${this.#nameOf(path)} ${name}: ${words.replace(/\s+/g, ' ').slice(0, 300)}\n`;
+          .split(/\n\s+at /);
+        return `FAILED ${this.#nameOf(path)} ${name}: ${words.replace(/\s+/g, ' ').slice(0, MOST_WORDS)}\n`;
       })
       .slice(0, MOST_FAILURES);
   }

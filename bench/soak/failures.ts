@@ -36,7 +36,7 @@ export function blamed({ begun, ended, failure = '' }: Attempt, done: readonly D
     done.some((one) => one.kind === kind && begun <= forMs(one) && ended >= one.begun);
   const settled = (one: Done): number => one.ended + excusesAfterMs(one.kind);
   if (during('API server restart', settled)) return 'API server';
-  if (!byWebhook) return failure.startsWith('no answer') ? 'API server' : 'Muster';
+  if (!byWebhook) return /^no answer|^\d{3} .*\betcdserver: /.test(failure) ? 'API server' : 'Muster';
   const noticed = (one: Done): number => one.begun + NOTICED_MS;
   if (during('SIGKILL', noticed)) return 'SIGKILL';
   if (during('SIGSTOP for 20 s', noticed)) return 'SIGSTOP';

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { createClient, type Client } from '../../test/cluster/control-plane/client.ts';
 import { freePorts } from '../../test/cluster/control-plane/ports.ts';
-import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
+import { startControlPlane, stateFolder } from '../../test/cluster/control-plane/start.ts';
 import { startWatchdog } from '../../test/cluster/control-plane/watchdog.ts';
 import { followHistory, KEEPS_JSON } from '../../test/cluster/support/etcd-history.ts';
 import { MountedSecret } from '../../test/cluster/support/mounted-secret.ts';
@@ -51,7 +50,7 @@ export async function soak(
 ): Promise<SoakResults> {
   const { seed, rate, nodes, seconds, other } = options;
   const commit = commitName();
-  const dir = await mkdtemp(join(tmpdir(), 'muster-soak-'));
+  const dir = await mkdtemp(join(stateFolder(), 'muster-soak-'));
   const watchdog = startWatchdog(options.logs === undefined ? dir : undefined);
   const logs = resolve(options.logs ?? dir);
   const ends: (() => unknown)[] = [() => rm(dir, { recursive: true, force: true }), () => watchdog.dismiss()];

@@ -4,14 +4,14 @@ import { logTail } from './managed-process.ts';
 import type { ManagedProcess } from './managed-process.ts';
 import { until } from './until.ts';
 
-/** Far beyond what a loaded two-core machine has been seen to need (seconds). */
-const START_WITHIN = 60_000;
+/** Far beyond what a loaded machine with two processors, or one with a slow disk, has been seen to need (ms). */
+const START_WITHIN = 100_000;
 
 /**
  * Waits until `https://127.0.0.1:<port><path>` answers 200. `processes` are those that it takes: should one of them end
  * meanwhile, the wait is over.
  *
- * @throws ControlPlaneFailed with the tail of the log of the process that ended, or of the first one after a minute.
+ * @throws ControlPlaneFailed with the tail of the log of the process that ended, or of the first one when time is up.
  */
 export async function untilReady(
   processes: readonly [ManagedProcess, ...ManagedProcess[]],

@@ -39,6 +39,9 @@ export const programsOf = ({
       (controllerManager || binary !== 'kube-controller-manager'),
   );
 
+/** Where temporary folders of control planes are made: in a run of the tests they lie in memory (temporary-folder.ts). */
+export const stateFolder = (): string => process.env['TESTING_MUSTER_STATE'] ?? tmpdir();
+
 /**
  * Starts etcd and an API server, and a scheduler and a controller manager if asked, and waits until all are ready.
  * Any number may run at once. Everything ends with `stop()`, or with this process, however that dies.
@@ -75,7 +78,9 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
 
   const temporary = options.dir === undefined;
   const dir =
-    options.dir === undefined ? await mkdtemp(join(tmpdir(), 'muster-control-plane-')) : resolve(options.dir);
+    options.dir === undefined
+      ? await mkdtemp(join(stateFolder(), 'muster-control-plane-'))
+      : resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const watchdog = startWatchdog(temporary ? dir : undefined);
   const running = new Map<Component, ManagedProcess>();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface UntilOptions {
-  /** Milliseconds after which the wait is given up. Default 60,000. */
+  /** Milliseconds after which the wait is given up, not before the fifth probe. Default 60,000. */
   readonly withinMs?: number;
   /** Milliseconds between two probes. Default: a tenth of what was waited so far, from 20 to 250. */
   readonly everyMs?: number;
@@ -22,7 +22,10 @@ export async function until<T>(
   probe: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   { withinMs = 60_000, everyMs, signal }: UntilOptions = {},
 ): Promise<T> {
-  const started = performance.now();
+  // A machine that stood still has not waited: of the time between two probes no more than this counts.
+  const mostPerProbe = withinMs / 4;
+  let waitedMs = 0;
+  let countedAt = performance.now();
   let lastError: unknown;
   for (;;) {
     signal?.throwIfAborted();
@@ -34,7 +37,9 @@ export async function until<T>(
       if (error instanceof GiveUp) throw error;
       lastError = error;
     }
-    const waitedMs = performance.now() - started;
+    const now = performance.now();
+    waitedMs += Math.min(now - countedAt, mostPerProbe);
+    countedAt = now;
     if (waitedMs > withinMs) {
       const seconds = (withinMs / 1000).toFixed(withinMs < 10_000 ? 1 : 0);
       const reason = lastError instanceof Error ? `; last error: ${lastError.message}` : '';

@@ -59,6 +59,8 @@ describe('a failed creation', () => {
     expect(failed(1_500, `${webhook}${post}dial tcp: connection refused`, balancer)).toBe('balancer');
     expect(failed(3_500, `${webhook}${post}dial tcp: connection refused`, balancer)).toBe('Muster');
     expect(failed(1_500, 'no answer: read ECONNRESET', [])).toBe('API server');
+    expect(failed(1_500, '500 etcdserver: request timed out', [])).toBe('API server');
+    expect(failed(1_500, `${webhook}etcdserver: request timed out`, [])).toBe('Muster');
     const server: Done[] = [{ kind: 'API server restart', begun: 1_000, ended: 9_000 }];
     expect(failed(5_000, `${webhook}context canceled`, server)).toBe('API server');
   });
