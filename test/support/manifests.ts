@@ -7,7 +7,11 @@ export interface KubernetesObject {
   readonly apiVersion?: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  webhooks?: { clientConfig: Record<string, unknown> & { service?: { path?: string } } }[];
+  webhooks?: {
+    clientConfig: Record<string, unknown> & { service?: { path?: string } };
+    readonly failurePolicy?: string;
+    timeoutSeconds?: number;
+  }[];
 }
 
 /**

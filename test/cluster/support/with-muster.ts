@@ -78,7 +78,7 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
     };
     const put = async (replica: Serving): Promise<void> => {
       current = replica;
-      if (webhooks) await register(plane, replica.port, certificates.ca);
+      if (webhooks) await register(plane, replica.port, certificates.ca, true);
     };
     if (kind === 'loop') await put(await start());
     if (kind === 'admission') {
