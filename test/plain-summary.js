@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { firstRun, noteFailed } from './second-run.ts';
 
 const SLOWEST = 10;
 const MOST_FAILURES = 20;
@@ -26,7 +27,9 @@ export default class PlainSummary {
 
   onRunComplete(_contexts, results) {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    const skipped = results.numPendingTests + results.numTodoTests;
+    const before = firstRun();
+    const passed = results.numPassedTests + (before?.passed ?? 0);
+    const skipped = results.numPendingTests + results.numTodoTests + (before?.skipped ?? 0);
     const nameOf = ({ testFilePath }) => this.#nameOf(testFilePath);
     const costs = this.#costs();
     if (results.testResults.length > SLOWEST) {
@@ -55,10 +58,14 @@ export default class PlainSummary {
         .map((suite) => `  ${nameOf(suite)}: ${suite.numPendingTests}`);
       process.stderr.write(`\nNOT RUN: ${skipped} tests\n${suites.join('\n')}\n`);
     }
+    noteFailed(results);
+    const again = before?.suites.map(
+      (path) => `RUN AGAIN, alone, since it failed beside others: ${this.#nameOf(path)}\n`,
+    );
     // Behind whatever jest itself still has to say.
     process.once('exit', () => {
       process.stdout.write(
-        `${this.#failures(results).join('')}${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+        `${[...this.#failures(results), ...(again ?? [])].join('')}${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
       );
     });
   }
