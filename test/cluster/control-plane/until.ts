@@ -22,10 +22,7 @@ export async function until<T>(
   probe: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   { withinMs = 60_000, everyMs, signal }: UntilOptions = {},
 ): Promise<T> {
-  // A machine that stood still has not waited: of the time between two probes no more than this counts.
-  const mostPerProbe = withinMs / 4;
-  let waitedMs = 0;
-  let countedAt = performance.now();
+  const waited = countWaiting(withinMs);
   let lastError: unknown;
   for (;;) {
     signal?.throwIfAborted();
@@ -37,9 +34,7 @@ export async function until<T>(
       if (error instanceof GiveUp) throw error;
       lastError = error;
     }
-    const now = performance.now();
-    waitedMs += Math.min(now - countedAt, mostPerProbe);
-    countedAt = now;
+    const waitedMs = waited();
     if (waitedMs > withinMs) {
       const seconds = (withinMs / 1000).toFixed(withinMs < 10_000 ? 1 : 0);
       const reason = lastError instanceof Error ? `; last error: ${lastError.message}` : '';
@@ -49,6 +44,22 @@ export async function until<T>(
     const pauseMs = everyMs ?? Math.min(250, Math.max(20, waitedMs / 10));
     await delay(pauseMs, undefined, signal ? { signal } : {});
   }
+}
+
+/**
+ * Counts what was waited of a limit (ms). A machine that stood still has not waited: of the time between two looks no more
+ * than a quarter of the limit counts.
+ * @returns to be called at each look: the milliseconds so far
+ */
+export function countWaiting(withinMs: number): () => number {
+  let waitedMs = 0;
+  let lookedAt = performance.now();
+  return () => {
+    const now = performance.now();
+    waitedMs += Math.min(now - lookedAt, withinMs / 4);
+    lookedAt = now;
+    return waitedMs;
+  };
 }
 
 /** Thrown by a probe that knows that waiting any longer is pointless: ends the wait at once. */
