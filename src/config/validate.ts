@@ -57,7 +57,8 @@ function unknownKey(parent: ConfigPath, key: string): PathFault {
 }
 
 function schemaFindings(document: unknown): { data?: DefaultedDocument; findings: PathFault[] } {
-  const result = operatorConfigurationSchema.safeParse(document, { error: messageFor });
+  // A document is read once: to compile a reader of it takes longer than the reading.
+  const result = operatorConfigurationSchema.safeParse(document, { error: messageFor, jitless: true });
   if (result.success) return { data: result.data, findings: [] };
   const findings = result.error.issues.flatMap((issue) => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));

@@ -1,7 +1,7 @@
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { messageOf, MusterError } from '../errors.ts';
 import { request } from 'node:https';
 import { connect } from 'node:tls';
+import { PlainServer } from './plain-server.ts';
 
 /** A condition for this replica to receive reviews. */
 export interface ReadinessCheck {
@@ -10,44 +10,32 @@ export interface ReadinessCheck {
   check(): Promise<string | undefined> | string | undefined;
 }
 
-/** fastify's own compilers would load a megabyte of source, which no route needs: none has a schema. */
-const NO_SCHEMAS = (): never => {
-  throw new TypeError('no route has a schema');
-};
-const PLAIN: FastifyServerOptions = {
-  logger: false,
-  schemaController: { compilersFactory: { buildValidator: NO_SCHEMAS, buildSerializer: NO_SCHEMAS } },
-};
+const TEXT = 'text/plain';
 
 /**
  * `/healthz` and `/readyz` on plain HTTP, so that an expired certificate turns a replica unready and does not kill
  * it. `?verbose` lists every check, `?exclude=NAME` leaves one out, as in the API server.
  */
-export function probeServer(checks: readonly ReadinessCheck[]): FastifyInstance {
-  const app = fastify(PLAIN);
-  // The event loop answers, so the process is alive; nothing else may make the kubelet restart it.
-  app.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'));
-  app.get<{ Querystring: Record<string, string | string[] | undefined> }>(
-    '/readyz',
-    async ({ query }, reply) => {
-      const { verbose, exclude } = query;
-      const excluded = new Set([exclude ?? []].flat());
+export const probeServer = (checks: readonly ReadinessCheck[]): PlainServer =>
+  new PlainServer({
+    // The event loop answers, so the process is alive; nothing else may make the kubelet restart it.
+    '/healthz': () => Promise.resolve({ contentType: TEXT, body: 'ok' }),
+    '/readyz': async (query) => {
+      const excluded = new Set(query.getAll('exclude'));
       const results = await Promise.all(
         checks
           .filter(({ name }) => !excluded.has(name))
           .map(async (entry) => ({ name: entry.name, reason: await outcomeOf(entry) })),
       );
-      const failed = results.filter(({ reason }) => reason !== undefined);
       const lines = results.map(({ name, reason }) =>
         reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`,
       );
-      void reply.type('text/plain').status(failed.length === 0 ? 200 : 503);
-      if (failed.length > 0) return `${lines.join('\n')}\nreadyz check failed\n`;
-      return verbose === undefined ? 'ok' : `${lines.join('\n')}\nreadyz check passed\n`;
+      if (results.some(({ reason }) => reason !== undefined))
+        return { status: 503, contentType: TEXT, body: `${lines.join('\n')}\nreadyz check failed\n` };
+      const body = query.has('verbose') ? `${lines.join('\n')}\nreadyz check passed\n` : 'ok';
+      return { contentType: TEXT, body };
     },
-  );
-  return app;
-}
+  });
 
 async function outcomeOf(entry: ReadinessCheck): Promise<string | undefined> {
   try {
@@ -58,24 +46,18 @@ async function outcomeOf(entry: ReadinessCheck): Promise<string | undefined> {
 }
 
 /** `/metrics` for Prometheus. */
-export function metricsServer(expose: () => Promise<{ contentType: string; body: string }>): FastifyInstance {
-  const app = fastify(PLAIN);
-  app.get('/metrics', async (_request, reply) => {
-    const { contentType, body } = await expose();
-    return reply.type(contentType).send(body);
-  });
-  return app;
-}
+export const metricsServer = (expose: () => Promise<{ contentType: string; body: string }>): PlainServer =>
+  new PlainServer({ '/metrics': expose });
 
 /** Listens on the port and returns it. @throws MusterError LISTEN_FAILED, naming the flag that chooses another port */
 export async function listenOn(
-  app: FastifyInstance,
+  server: PlainServer,
   host: string,
   port: number,
   flag: string,
 ): Promise<number> {
   try {
-    await app.listen({ host, port });
+    return await server.listen(host, port);
   } catch (thrown) {
     throw new MusterError(
       'LISTEN_FAILED',
@@ -84,7 +66,6 @@ export async function listenOn(
       { cause: thrown },
     );
   }
-  return (app.server.address() as { port: number }).port;
 }
 
 /** Milliseconds, well below the timeout of a readiness probe. */
