@@ -35,7 +35,7 @@ export function planGates(
   census: readonly GroupCensus[],
   hold: string | undefined,
 ): GateJudgement {
-  const turn = podsInTurn(census, state.backend.releaseOrder);
+  const turn = hold === undefined ? podsInTurn(census, state.backend.releaseOrder) : NOBODY;
   const bases = new Map<string, string | undefined>();
   const waitOf = (base: string): string | undefined => {
     if (!bases.has(base)) bases.set(base, baseGangWait(base, state.baseGangs.get(base), gang.name));
@@ -72,6 +72,8 @@ export function planGates(
   }
   return { ungate, waiting, violations, baseWait };
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 const notItsTurn = (census: readonly GroupCensus[]): string =>
   `comes after the minimum of every group: bound ${boundShortfall(census)}`;

@@ -71,7 +71,13 @@ export class Cache<T extends Identified> implements Store<T> {
   byIndex(index: string, value: string): T[] {
     const keys = this.#index(index).get(value);
     if (keys === undefined) return [];
-    return Array.from(keys, (key) => this.#objects.get(key)).filter((object) => object !== undefined);
+    const found: T[] = [];
+    // Each look at a gang asks for its Pods; `Array.from` would make an object for every one of them.
+    for (const key of keys) {
+      const object = this.#objects.get(key);
+      if (object !== undefined) found.push(object);
+    }
+    return found;
   }
 
   hasAny(index: string, value: string): boolean {
