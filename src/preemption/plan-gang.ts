@@ -5,7 +5,7 @@ import { Assumed } from './assumed.ts';
 import { place, placeNeeded, placeOthers, redo, undo, type PodPlacement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
-import { byImportance, type PreemptionUnit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
 import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
@@ -13,7 +13,7 @@ import { putBack, removed, Verdicts, type SearchInput, type Search } from './sea
  * Searches the victims for a gang, with the whole cluster as one domain.
  *
  * 1. Take every unit of lower priority off its nodes. If the gang does not fit then, preemption does not help.
- * 2. Sort the units by importance, and put first the units whose eviction would break a PodDisruptionBudget: the first units
+ * 2. Order the units by importance, but put first the units whose eviction would break a PodDisruptionBudget: the first units
  *    are the most likely to stay.
  * 3. Reprieve: put the units back one by one, and keep each unit beside which the gang still fits. The variants differ in
  *    how they test that:
@@ -24,9 +24,8 @@ import { putBack, removed, Verdicts, type SearchInput, type Search } from './sea
  * 4. Units that could not be put back are the victims.
  */
 export function planForGang(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
-  const { preemptor, state, units, budgets, variant } = question;
+  const { preemptor, state, units: ordered, budgets, variant } = question;
   const { spares, chargesUntil } = BEHAVIOUR[variant];
-  const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
   const withNobody = spares === 'in turn' ? question.placed() : placeNeeded(preemptor, state);
   undo(withNobody, state);

@@ -4,7 +4,7 @@ import type { NodeState } from './node-state.ts';
 import { Assumed } from './assumed.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
-import { byImportance, type PreemptionUnit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
 import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
@@ -50,9 +50,8 @@ export function cheaper(a: { readonly cost: Cost }, b: { readonly cost: Cost }):
 function onOne(
   { preemptor, state, budgets, variant }: SearchInput,
   node: NodeState,
-  units: readonly PreemptionUnit[],
+  ordered: readonly PreemptionUnit[],
 ): Candidate | { readonly rejection: Rejection } {
-  const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
   const placement = place(preemptor, state, [node]);
   const [rejection] = placement.rejected;

@@ -1,6 +1,6 @@
 import { overdrawnBy, type Overdrawn } from './budgets.ts';
 import type { PreemptionPlan, JudgedUnit } from './search.ts';
-import { planPreemption } from './plan.ts';
+import { plannerFor } from './plan.ts';
 import { byImportance, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -28,12 +28,13 @@ export function planWithinBudgets(
 ): PreemptionPlan {
   const { preemptor, snapshot, variant, mayGo, breaksBudgets = true } = situation;
   const { budgets, pods, nodes } = snapshot;
-  const first = planPreemption(preemptor, snapshot, variant, mayGo);
+  const plan = plannerFor(preemptor, snapshot, variant, mayGo);
+  const first = plan(new Set());
   if (BEHAVIOUR[variant].scheduler !== undefined) return first;
   const most = Math.min(MOST_TRIES, Math.ceil(MOST_LOOKED_AT / (pods.length + nodes.length + 1)));
   let tries = 0;
   const without = (
-    kept: ReadonlyMap<string, JudgedUnit>,
+    kept: ReadonlySet<JudgedUnit>,
     found: PreemptionPlan,
   ): PreemptionPlan | undefined => {
     if (!found.feasible) return undefined;
@@ -42,7 +43,7 @@ export function planWithinBudgets(
       budgets,
     );
     if (over === undefined)
-      return { ...found, reprieved: [...found.reprieved, ...kept.values()].sort(byUnit) };
+      return { ...found, reprieved: [...found.reprieved, ...kept].sort(byUnit) };
     const { namespace, name } = over.budget;
     const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
     const least = [...over.units].reverse();
@@ -50,16 +51,15 @@ export function planWithinBudgets(
     for (const units of [...(many.length > 1 ? [many] : []), ...least.map((one) => [one])]) {
       tries += 1;
       if (tries > most) return undefined;
-      const more = new Map(kept);
-      for (const { unit } of units)
-        more.set(idOf(unit), { unit, why, violatesBudget: false, violatingPods: 0 });
-      const next = planPreemption(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
+      const more = new Set(kept);
+      for (const { unit } of units) more.add({ unit, why, violatesBudget: false, violatingPods: 0 });
+      const next = plan(new Set([...more].flatMap(({ unit }) => unit.pods)));
       const better = without(more, next);
       if (better !== undefined) return better;
     }
     return undefined;
   };
-  const keeping = without(new Map(), first);
+  const keeping = without(new Set(), first);
   if (keeping !== undefined) return keeping;
   if (!first.feasible || breaksBudgets) return first;
   const over = overdrawnBy(
@@ -89,8 +89,6 @@ function enoughOf(units: Overdrawn['units'], pods: number): number {
 }
 
 const byUnit = (a: JudgedUnit, b: JudgedUnit): number => byImportance(a.unit, b.unit);
-
-const idOf = ({ kind, namespace, name }: PreemptionUnit): string => `${kind} ${namespace}/${name}`;
 
 /** The state of one attempt to plan. */
 export interface Situation {

@@ -2,15 +2,15 @@ import { ClusterState } from './cluster-state.ts';
 import { place, undo, type PodPlacement } from './place.ts';
 import { placeInDomain } from './place-in-domain.ts';
 import { preemptionUnderWay } from './nominations.ts';
-import type { PreemptionPlan } from './search.ts';
+import { putBack, type PreemptionPlan } from './search.ts';
 import { planForGang } from './plan-gang.ts';
 import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Pod, Snapshot } from './snapshot.ts';
 import { noNodeLargeEnough } from './shortage.ts';
-import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
+import { byImportance, preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /**
@@ -26,81 +26,105 @@ import { BEHAVIOUR, type Variant } from './variants.ts';
  * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: that of this kube-scheduler release
  * @param mayGo whether a unit below the preemptor may be evicted; by default all may
  */
-export function planPreemption(
+export const planPreemption = (...given: Parameters<typeof plannerFor>): PreemptionPlan =>
+  plannerFor(...given)(new Set());
+
+/** Plans as if the units with these Pods could not be evicted. */
+export type Planner = (kept: ReadonlySet<Pod>) => PreemptionPlan;
+
+/** For several plans that differ only in the units that are kept: what they have in common is computed once. */
+export function plannerFor(
   preemptor: Preemptor,
   snapshot: Snapshot,
   variant: Variant,
   mayGo: (unit: PreemptionUnit) => boolean = () => true,
-): PreemptionPlan {
-  const search = (confined: Preemptor, within: Snapshot): PreemptionPlan =>
-    planAnywhere(confined, within, variant, mayGo);
+): Planner {
   const { topology } = preemptor;
-  const found =
+  const search: Planner =
     topology === undefined || BEHAVIOUR[variant].scheduler !== undefined
-      ? search(preemptor, snapshot)
-      : planInDomains(preemptor, topology, snapshot, search);
-  if (found.feasible || (found.refusal !== undefined && CERTAIN.has(found.refusal.why))) return found;
-  const refusal = noNodeLargeEnough(preemptor, snapshot) ?? found.refusal;
-  return { ...found, refusal };
+      ? plannerAnywhere(preemptor, snapshot, variant, mayGo)
+      : (kept) =>
+          planInDomains(preemptor, topology, snapshot, (confined, within) =>
+            plannerAnywhere(confined, within, variant, mayGo)(kept),
+          );
+  return (kept) => {
+    const found = search(kept);
+    if (found.feasible || (found.refusal !== undefined && CERTAIN.has(found.refusal.why))) return found;
+    const refusal = noNodeLargeEnough(preemptor, snapshot) ?? found.refusal;
+    return { ...found, refusal };
+  };
 }
 
 /** Refusals that stay even where another reason is found. */
 const CERTAIN: ReadonlySet<Refusal['why']> = new Set(['PodsMissing', 'PodUnlikeGroup', 'EvictsInVain']);
 
-function planAnywhere(
+function plannerAnywhere(
   preemptor: Preemptor,
   snapshot: Snapshot,
   variant: Variant,
   mayGo: (unit: PreemptionUnit) => boolean,
-): PreemptionPlan {
-  if (preemptor.untried !== undefined) return answer(variant, { refusal: preemptor.untried });
+): Planner {
+  const always = (found: Parameters<typeof answer>[1]): Planner => {
+    const plan = answer(variant, found);
+    return () => plan;
+  };
+  if (preemptor.untried !== undefined) return always({ refusal: preemptor.untried });
   const ways = BEHAVIOUR[variant];
   const state = new ClusterState(snapshot);
   const [scope] = preemptor.topology?.required ?? [];
   const placed = (): PodPlacement =>
     scope === undefined ? place(preemptor, state) : placeInDomain(preemptor, scope, { snapshot, state });
   const asItIs = placed();
-  if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
+  if (asItIs.fits) return always({ fits: true, placement: asItIs });
   undo(asItIs, state);
   const missing = preemptor.minimums.find((one) => counted(one, preemptor.pods) < one.count);
   if (missing !== undefined) {
     const { group, count } = missing;
     const given = counted(missing, preemptor.pods);
-    return answer(variant, { refusal: { why: 'PodsMissing', group, count, given } });
+    return always({ refusal: { why: 'PodsMissing', group, count, given } });
   }
   if (scope !== undefined && !ways.preemptsInDomains)
-    return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'TopologyUnserved' } });
+    return always({ rejected: asItIs.rejected, refusal: { why: 'TopologyUnserved' } });
   if (!preemptor.preempts)
-    return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
+    return always({ rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
   const underWay = ways.waitsWhereNominated.includes(preemptor.kind)
     ? preemptionUnderWay(preemptor, snapshot, variant)
     : undefined;
-  if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
+  if (underWay !== undefined) return always({ rejected: asItIs.rejected, refusal: underWay });
   // kube-scheduler counts terminating Pods as possible victims.
   const leaving = ways.scheduler === undefined ? snapshot.pods.filter(({ terminating }) => terminating) : [];
   const awaited = leaving.map(({ key }) => key).sort();
   if (leaving.length > 0) {
     for (const pod of leaving) state.takeAway(pod);
     const later = place(preemptor, state);
-    if (later.fits) return answer(variant, { placement: later, awaited });
+    if (later.fits) return always({ placement: later, awaited });
     undo(later, state);
   }
   const below = preemptionUnitsOf(snapshot, preemptor, variant).filter(
     ({ priority }) => priority < preemptor.priority,
   );
-  const units = below.filter(mayGo);
-  if (units.length === 0) {
-    const { priority } = preemptor;
-    const refusal: Refusal = { why: below.length === 0 ? 'NothingBelow' : 'NothingMayGo', priority };
-    return answer(variant, { rejected: asItIs.rejected, refusal });
-  }
-  const search = preemptor.kind === 'Gang' ? planForGang : planForPod;
-  const found = search({ preemptor, state, units, budgets: snapshot.budgets, variant, placed });
-  if ('rejected' in found) return answer(variant, { rejected: found.rejected });
-  if (found.inVain === undefined) return answer(variant, { ...found, awaited });
-  const { victims, reprieved, inVain } = found;
-  const pods = victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
-  return answer(variant, { victims, reprieved, refusal: { why: 'EvictsInVain', pods, clash: inVain } });
+  const removable = below.filter(mayGo).sort(byImportance);
+  return (kept) => {
+    const units = kept.size === 0 ? removable : removable.filter(({ pods }) => !pods.some((pod) => kept.has(pod)));
+    if (units.length === 0) {
+      const { priority } = preemptor;
+      const refusal: Refusal = { why: below.length === 0 ? 'NothingBelow' : 'NothingMayGo', priority };
+      return answer(variant, { rejected: asItIs.rejected, refusal });
+    }
+    const search = preemptor.kind === 'Gang' ? planForGang : planForPod;
+    const found = search({ preemptor, state, units, budgets: snapshot.budgets, variant, placed });
+    // The next plan needs the state as it was.
+    if ('rejected' in found) {
+      for (const unit of units) putBack(unit, state);
+      return answer(variant, { rejected: found.rejected });
+    }
+    const { victims, reprieved, placement, inVain } = found;
+    undo(placement, state);
+    for (const { unit } of victims) putBack(unit, state);
+    if (inVain === undefined) return answer(variant, { ...found, awaited });
+    const pods = victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
+    return answer(variant, { victims, reprieved, refusal: { why: 'EvictsInVain', pods, clash: inVain } });
+  };
 }
 
 function answer(

@@ -14,7 +14,7 @@ export interface SearchInput {
   readonly preemptor: Preemptor;
   /** The state with all running Pods in place and no Pod of the preemptor. */
   readonly state: ClusterState;
-  /** All units below the preemptor's priority. */
+  /** All units below the preemptor's priority that may be evicted, the most important first. */
   readonly units: readonly PreemptionUnit[];
   readonly budgets: readonly DisruptionBudget[];
   readonly variant: Variant;
