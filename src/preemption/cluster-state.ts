@@ -1,13 +1,7 @@
 import { AntiAffinityTerms } from './anti-affinity-terms.ts';
 import { CountedPods } from './domain-counts.ts';
-import { NodeState, type Amount } from './node-state.ts';
+import { NodeState, type Amount, type Resident } from './node-state.ts';
 import type { Pod, Resources, Snapshot } from './snapshot.ts';
-
-/** Where a Pod of the snapshot runs and what it requests, looked up once: it is removed and put back many times. */
-interface Home {
-  readonly node: NodeState;
-  readonly amounts: readonly Amount[];
-}
 
 /** Whether a rule counts a Pod on a node. */
 type Takes = (pod: Pod, node: NodeState) => boolean;
@@ -29,7 +23,8 @@ export class ClusterState {
   readonly #indexes = new Map<string, number>();
   /** Amounts by the requests object, which Pods of one template share. */
   readonly #amounts = new Map<Resources, readonly Amount[]>();
-  readonly #homes = new Map<Pod, Home>();
+  /** Looked up once, since Pods are removed and put back many times. */
+  readonly #residents = new Map<Pod, Resident>();
   readonly #watched = new Map<object, Map<string, Watched>>();
   readonly #allWatched: Watched[] = [];
   readonly #nodesFor = new Map<object, Map<string, ReadonlySet<NodeState>>>();
@@ -41,7 +36,14 @@ export class ClusterState {
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
     this.wanted = new AntiAffinityTerms(namespaces);
-    for (const pod of pods) this.putBack(pod);
+    for (const pod of pods) {
+      const node = this.byName.get(pod.nodeName);
+      if (node === undefined) continue;
+      const resident = { pod, node, amounts: this.amountsOf(pod), here: false };
+      this.#residents.set(pod, resident);
+      node.residents.push(resident);
+      this.putBack(pod);
+    }
   }
 
   #index(resources: Resources): void {
@@ -70,7 +72,8 @@ export class ClusterState {
     const alike = this.#watched.getOrInsertComputed(key, () => new Map<string, Watched>());
     return alike.getOrInsertComputed(of, () => {
       const crowd = new CountedPods();
-      for (const node of this.nodes) for (const pod of node.pods) if (takes(pod, node)) crowd.put(pod, node);
+      for (const node of this.nodes)
+        for (const pod of node.pods()) if (takes(pod, node)) crowd.put(pod, node);
       const watched = { takes, crowd };
       this.#allWatched.push(watched);
       return watched;
@@ -84,45 +87,39 @@ export class ClusterState {
       .getOrInsertComputed(of, () => new Set(this.nodes.filter(takes)));
   }
 
+  /** Puts a Pod that is not in the snapshot on a node. */
   put(pod: Pod, node: NodeState): void {
+    if (node.guests.has(pod)) return;
+    node.guests.add(pod);
     this.#put(pod, node, this.amountsOf(pod));
   }
 
   take(pod: Pod, node: NodeState): void {
-    this.#take(pod, node, this.amountsOf(pod));
+    if (node.guests.delete(pod)) this.#take(pod, node, this.amountsOf(pod));
   }
 
   /** Puts a Pod of the snapshot back on its node; does nothing where the node no longer exists. */
   putBack(pod: Pod): void {
-    const home = this.#homeOf(pod);
-    if (home !== undefined) this.#put(pod, home.node, home.amounts);
+    const resident = this.#residents.get(pod);
+    if (resident === undefined || resident.here) return;
+    resident.here = true;
+    this.#put(pod, resident.node, resident.amounts);
   }
 
   takeAway(pod: Pod): void {
-    const home = this.#homeOf(pod);
-    if (home !== undefined) this.#take(pod, home.node, home.amounts);
-  }
-
-  #homeOf(pod: Pod): Home | undefined {
-    const known = this.#homes.get(pod);
-    if (known !== undefined) return known;
-    const node = this.byName.get(pod.nodeName);
-    if (node === undefined) return undefined;
-    const home = { node, amounts: this.amountsOf(pod) };
-    this.#homes.set(pod, home);
-    return home;
+    const resident = this.#residents.get(pod);
+    if (resident?.here !== true) return;
+    resident.here = false;
+    this.#take(pod, resident.node, resident.amounts);
   }
 
   #put(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
-    if (node.pods.has(pod)) return;
-    node.pods.add(pod);
     node.count(pod, amounts, 1);
     this.wanted.put(pod);
     for (const { takes, crowd } of this.#allWatched) if (takes(pod, node)) crowd.put(pod, node);
   }
 
   #take(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
-    if (!node.pods.delete(pod)) return;
     node.count(pod, amounts, -1);
     this.wanted.take(pod);
     for (const { crowd } of this.#allWatched) crowd.take(pod);

@@ -7,10 +7,22 @@ export interface Amount {
   readonly count: number;
 }
 
+/** A Pod of the snapshot, on its node or taken off it. */
+export interface Resident {
+  readonly pod: Pod;
+  readonly node: NodeState;
+  readonly amounts: readonly Amount[];
+  here: boolean;
+}
+
 /** A node in a working copy, with the Pods that are on it there. */
 export class NodeState {
   readonly node: Node;
-  readonly pods = new Set<Pod>();
+  readonly residents: Resident[] = [];
+  /** Pods on the node that are not in the snapshot. */
+  readonly guests = new Set<Pod>();
+  /** The number of Pods on the node. */
+  size = 0;
   readonly mostPods: number;
   /**
    * Allocatable amounts by the index of the resource, like {@link used}. In a Map each number would be an object of its own.
@@ -35,7 +47,13 @@ export class NodeState {
     return (this.allocatable[index] ?? 0) - (this.used[index] ?? 0);
   }
 
+  *pods(): Generator<Pod> {
+    for (const { pod, here } of this.residents) if (here) yield pod;
+    yield* this.guests;
+  }
+
   count(pod: Pod, amounts: readonly Amount[], sign: 1 | -1): void {
+    this.size += sign;
     for (const { index, count } of amounts) this.used[index] = (this.used[index] ?? 0) + sign * count;
     this.scoredCpu += sign * pod.scored.cpu;
     this.scoredMemory += sign * pod.scored.memory;

@@ -1,4 +1,4 @@
-import { splitByBudgets } from './budgets.ts';
+import { splitByBudgets, type SplitUnits } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
 import { Assumed } from './assumed.ts';
@@ -37,7 +37,7 @@ export function planForGang(question: SearchInput): Search | { readonly rejected
     anew: () => ({ placement: reprieveByPlacing(question, inOrder, verdicts) }),
     'in turn': () => reprieveInTurn(question, { inOrder, withNobody }, verdicts),
     'above a priority': () => {
-      const given = { ordered, violating: [...violating.keys()], withNobody };
+      const given = { ordered, violating, withNobody };
       return { placement: reprieveInPlace(question, given, verdicts) };
     },
   }[spares]();
@@ -65,7 +65,9 @@ function reprieveInTurn(
   if (clash === undefined) return { placement: withNobody };
   undo(withNobody, state);
   const elsewhere = placed();
-  return elsewhere.fits ? { placement: elsewhere } : { placement: withNobody, inVain: clash };
+  if (elsewhere.fits) return { placement: elsewhere };
+  undo(elsewhere, state);
+  return { placement: withNobody, inVain: clash };
 }
 
 /** The reprieve of kube-scheduler 1.36: each unit is put back, and the whole gang is placed again. */
@@ -99,7 +101,7 @@ function reprieveInPlace(
   { preemptor, state }: SearchInput,
   given: {
     readonly ordered: readonly PreemptionUnit[];
-    readonly violating: readonly PreemptionUnit[];
+    readonly violating: SplitUnits['violating'];
     readonly withNobody: PodPlacement;
   },
   verdicts: Verdicts,
@@ -107,10 +109,10 @@ function reprieveInPlace(
   const { ordered, violating, withNobody } = given;
   redo(withNobody, state);
   const first = new Assumed(withNobody, state);
-  for (const unit of violating) tryInPlace(unit, first, state, verdicts);
+  for (const unit of violating.keys()) tryInPlace(unit, first, state, verdicts);
   undo(withNobody, state);
 
-  const left = ordered.filter((unit) => !verdicts.isSpared(unit));
+  const left = ordered.filter((unit) => verdicts.needs(unit) || !violating.has(unit));
   const highest = putBackAbove(preemptor, state, left);
   const why = `the gang fits without those above priority ${highest ?? 'any'}`;
   const below = left.filter((unit) => {

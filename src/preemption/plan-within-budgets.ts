@@ -33,17 +33,13 @@ export function planWithinBudgets(
   if (BEHAVIOUR[variant].scheduler !== undefined) return first;
   const most = Math.min(MOST_TRIES, Math.ceil(MOST_LOOKED_AT / (pods.length + nodes.length + 1)));
   let tries = 0;
-  const without = (
-    kept: ReadonlySet<JudgedUnit>,
-    found: PreemptionPlan,
-  ): PreemptionPlan | undefined => {
+  const without = (kept: ReadonlySet<JudgedUnit>, found: PreemptionPlan): PreemptionPlan | undefined => {
     if (!found.feasible) return undefined;
     const over = overdrawnBy(
       found.victims.map(({ unit }) => unit),
       budgets,
     );
-    if (over === undefined)
-      return { ...found, reprieved: [...found.reprieved, ...kept].sort(byUnit) };
+    if (over === undefined) return { ...found, reprieved: [...found.reprieved, ...kept].sort(byUnit) };
     const { namespace, name } = over.budget;
     const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
     const least = [...over.units].reverse();

@@ -85,8 +85,7 @@ function plannerAnywhere(
   }
   if (scope !== undefined && !ways.preemptsInDomains)
     return always({ rejected: asItIs.rejected, refusal: { why: 'TopologyUnserved' } });
-  if (!preemptor.preempts)
-    return always({ rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
+  if (!preemptor.preempts) return always({ rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
   const underWay = ways.waitsWhereNominated.includes(preemptor.kind)
     ? preemptionUnderWay(preemptor, snapshot, variant)
     : undefined;
@@ -105,7 +104,8 @@ function plannerAnywhere(
   );
   const removable = below.filter(mayGo).sort(byImportance);
   return (kept) => {
-    const units = kept.size === 0 ? removable : removable.filter(({ pods }) => !pods.some((pod) => kept.has(pod)));
+    const units =
+      kept.size === 0 ? removable : removable.filter(({ pods }) => !pods.some((pod) => kept.has(pod)));
     if (units.length === 0) {
       const { priority } = preemptor;
       const refusal: Refusal = { why: below.length === 0 ? 'NothingBelow' : 'NothingMayGo', priority };

@@ -43,24 +43,25 @@ export interface Search {
 /** Collects which units have to be evicted and which may stay, with the reasons. */
 export class Verdicts {
   readonly #violating: SplitUnits['violating'];
-  readonly #spared = new Map<PreemptionUnit, JudgedUnit>();
+  readonly #spared: JudgedUnit[] = [];
   readonly #needed = new Map<PreemptionUnit, JudgedUnit>();
 
   constructor(violating: SplitUnits['violating']) {
     this.#violating = violating;
   }
 
+  /** Called once at most for a unit, also for one that was needed before. */
   spare(unit: PreemptionUnit, why: string): void {
     if (this.#needed.size > 0) this.#needed.delete(unit);
-    this.#spared.set(unit, this.#judged(unit, why));
+    this.#spared.push(this.#judged(unit, why));
   }
 
   need(unit: PreemptionUnit, why: string): void {
     this.#needed.set(unit, this.#judged(unit, why));
   }
 
-  isSpared(unit: PreemptionUnit): boolean {
-    return this.#spared.has(unit);
+  needs(unit: PreemptionUnit): boolean {
+    return this.#needed.has(unit);
   }
 
   #judged(unit: PreemptionUnit, why: string): JudgedUnit {
@@ -69,9 +70,9 @@ export class Verdicts {
   }
 
   sorted(): { readonly victims: readonly JudgedUnit[]; readonly reprieved: readonly JudgedUnit[] } {
-    const list = (from: ReadonlyMap<PreemptionUnit, JudgedUnit>): JudgedUnit[] =>
-      [...from.values()].sort((a, b) => byImportance(a.unit, b.unit));
-    return { victims: list(this.#needed), reprieved: list(this.#spared) };
+    const list = (from: Iterable<JudgedUnit>): JudgedUnit[] =>
+      [...from].sort((a, b) => byImportance(a.unit, b.unit));
+    return { victims: list(this.#needed.values()), reprieved: list(this.#spared) };
   }
 }
 

@@ -72,7 +72,7 @@ export const nodePorts = {
     ports.length === 0
       ? undefined
       : (node: NodeState) => {
-          for (const other of node.pods)
+          for (const other of node.pods())
             if (other.constraints.ports.some((taken) => ports.some((port) => clash(port, taken))))
               return NO_FREE_PORTS;
           return undefined;
@@ -92,7 +92,7 @@ export const nodeResourcesFit: Predicate = {
     const asked = state.amountsOf(pod);
     return (node) => {
       let messages: string[] | undefined;
-      if (node.pods.size + 1 > node.mostPods) messages = ['Too many pods'];
+      if (node.size + 1 > node.mostPods) messages = ['Too many pods'];
       for (const amount of asked)
         if (amount.count > node.free(amount)) (messages ??= []).push(`Insufficient ${amount.name}`);
       return messages;
@@ -102,7 +102,7 @@ export const nodeResourcesFit: Predicate = {
 
 /** How many more Pods like this one fit on the node, by resources and host ports alone. */
 export function slots(pod: Pod, node: NodeState, state: ClusterState): number {
-  let most = node.mostPods - node.pods.size;
+  let most = node.mostPods - node.size;
   for (const amount of state.amountsOf(pod))
     most = Math.min(most, Math.floor(node.free(amount) / amount.count));
   if (pod.constraints.ports.length > 0 && most > 1) most = 1;

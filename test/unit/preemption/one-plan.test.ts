@@ -4,13 +4,17 @@ import fc from 'fast-check';
 import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
 import { nextPreemptionStep } from '../../../src/preemption/preemption-state-machine.ts';
+import { plannerFor, planPreemption } from '../../../src/preemption/plan.ts';
 import { planWithinBudgets, sparing } from '../../../src/preemption/plan-within-budgets.ts';
 import type { PreemptionPlan } from '../../../src/preemption/search.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
+import type { PreemptionUnit } from '../../../src/preemption/units.ts';
+import { VARIANTS } from '../../../src/preemption/variants.ts';
 import { inLength } from '../../support/length.ts';
 import { objectsOf, smallCluster } from './random-clusters.ts';
+import { clusterOf, gangOf, neighbours } from './random-neighbours.ts';
 import { budget, node, pod, podGang, priorityClass, snapshotOf } from './small-cluster.ts';
 
 const names = ({ victims }: PreemptionPlan): string[] =>
@@ -55,6 +59,27 @@ test('the plan that is shown names those whom the first step evicts', () => {
     { numRuns: inLength({ short: 1_500, long: 10_000 }) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+});
+
+test('a plan that shares the work of earlier ones is the plan made anew', () => {
+  const seen = { feasible: 0, infeasible: 0 };
+  const keeping = fc.array(fc.array(fc.nat(7), { maxLength: 4 }), { minLength: 2, maxLength: 5 });
+  fc.assert(
+    fc.property(neighbours, fc.constantFrom(...VARIANTS), keeping, (cluster, variant, tries) => {
+      const { snapshot, read } = snapshotOf([...clusterOf(cluster), budget('gang', 1), budget('other', 0)]);
+      const preemptor = preemptorOf(gangOf(cluster).map(read), snapshot, variant);
+      const plan = plannerFor(preemptor, snapshot, variant);
+      for (const indexes of tries) {
+        const kept = new Set(indexes.flatMap((index) => snapshot.pods[index] ?? []));
+        const mayGo = ({ pods }: PreemptionUnit): boolean => !pods.some((one) => kept.has(one));
+        const found = plan(kept);
+        expect(found).toEqual(planPreemption(preemptor, snapshot, variant, mayGo));
+        seen[found.feasible ? 'feasible' : 'infeasible'] += 1;
+      }
+    }),
+    { numRuns: inLength({ short: 1_000, long: 20_000 }) },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });
 
 describe('a budget is kept where another unit can go', () => {
