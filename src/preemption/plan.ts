@@ -30,7 +30,7 @@ export const planPreemption = (...given: Parameters<typeof plannerFor>): Preempt
   plannerFor(...given)(new Set());
 
 /** Plans as if the units with these Pods could not be evicted. */
-export type Planner = (kept: ReadonlySet<Pod>) => PreemptionPlan;
+export type KeepingPlanner = (kept: ReadonlySet<Pod>) => PreemptionPlan;
 
 /** For several plans that differ only in the units that are kept: what they have in common is computed once. */
 export function plannerFor(
@@ -38,9 +38,9 @@ export function plannerFor(
   snapshot: Snapshot,
   variant: Variant,
   mayGo: (unit: PreemptionUnit) => boolean = () => true,
-): Planner {
+): KeepingPlanner {
   const { topology } = preemptor;
-  const search: Planner =
+  const search: KeepingPlanner =
     topology === undefined || BEHAVIOUR[variant].scheduler !== undefined
       ? plannerAnywhere(preemptor, snapshot, variant, mayGo)
       : (kept) =>
@@ -63,8 +63,8 @@ function plannerAnywhere(
   snapshot: Snapshot,
   variant: Variant,
   mayGo: (unit: PreemptionUnit) => boolean,
-): Planner {
-  const always = (found: Parameters<typeof answer>[1]): Planner => {
+): KeepingPlanner {
+  const always = (found: Parameters<typeof answer>[1]): KeepingPlanner => {
     const plan = answer(variant, found);
     return () => plan;
   };
