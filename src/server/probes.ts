@@ -1,7 +1,7 @@
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import { messageOf, MusterError } from '../errors.ts';
 import { request } from 'node:https';
 import { connect } from 'node:tls';
-import { PlainServer } from './plain-server.ts';
 
 /** A condition for this replica to receive reviews. */
 export interface ReadinessCheck {
@@ -10,32 +10,44 @@ export interface ReadinessCheck {
   check(): Promise<string | undefined> | string | undefined;
 }
 
-const TEXT = 'text/plain';
+/** fastify's own compilers would load a megabyte of source, which no route needs: none has a schema. */
+const NO_SCHEMAS = (): never => {
+  throw new TypeError('no route has a schema');
+};
+const PLAIN: FastifyServerOptions = {
+  logger: false,
+  schemaController: { compilersFactory: { buildValidator: NO_SCHEMAS, buildSerializer: NO_SCHEMAS } },
+};
 
 /**
  * `/healthz` and `/readyz` on plain HTTP, so that an expired certificate turns a replica unready and does not kill
  * it. `?verbose` lists every check, `?exclude=NAME` leaves one out, as in the API server.
  */
-export const probeServer = (checks: readonly ReadinessCheck[]): PlainServer =>
-  new PlainServer({
-    // The event loop answers, so the process is alive; nothing else may make the kubelet restart it.
-    '/healthz': () => Promise.resolve({ contentType: TEXT, body: 'ok' }),
-    '/readyz': async (query) => {
-      const excluded = new Set(query.getAll('exclude'));
+export function probeServer(checks: readonly ReadinessCheck[]): FastifyInstance {
+  const app = fastify(PLAIN);
+  // The event loop answers, so the process is alive; nothing else may make the kubelet restart it.
+  app.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'));
+  app.get<{ Querystring: Record<string, string | string[] | undefined> }>(
+    '/readyz',
+    async ({ query }, reply) => {
+      const { verbose, exclude } = query;
+      const excluded = new Set([exclude ?? []].flat());
       const results = await Promise.all(
         checks
           .filter(({ name }) => !excluded.has(name))
           .map(async (entry) => ({ name: entry.name, reason: await outcomeOf(entry) })),
       );
+      const failed = results.filter(({ reason }) => reason !== undefined);
       const lines = results.map(({ name, reason }) =>
         reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`,
       );
-      if (results.some(({ reason }) => reason !== undefined))
-        return { status: 503, contentType: TEXT, body: `${lines.join('\n')}\nreadyz check failed\n` };
-      const body = query.has('verbose') ? `${lines.join('\n')}\nreadyz check passed\n` : 'ok';
-      return { contentType: TEXT, body };
+      void reply.type('text/plain').status(failed.length === 0 ? 200 : 503);
+      if (failed.length > 0) return `${lines.join('\n')}\nreadyz check failed\n`;
+      return verbose === undefined ? 'ok' : `${lines.join('\n')}\nreadyz check passed\n`;
     },
-  });
+  );
+  return app;
+}
 
 async function outcomeOf(entry: ReadinessCheck): Promise<string | undefined> {
   try {
@@ -46,18 +58,24 @@ async function outcomeOf(entry: ReadinessCheck): Promise<string | undefined> {
 }
 
 /** `/metrics` for Prometheus. */
-export const metricsServer = (expose: () => Promise<{ contentType: string; body: string }>): PlainServer =>
-  new PlainServer({ '/metrics': expose });
+export function metricsServer(expose: () => Promise<{ contentType: string; body: string }>): FastifyInstance {
+  const app = fastify(PLAIN);
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, body } = await expose();
+    return reply.type(contentType).send(body);
+  });
+  return app;
+}
 
 /** Listens on the port and returns it. @throws MusterError LISTEN_FAILED, naming the flag that chooses another port */
 export async function listenOn(
-  server: PlainServer,
+  app: FastifyInstance,
   host: string,
   port: number,
   flag: string,
 ): Promise<number> {
   try {
-    return await server.listen(host, port);
+    await app.listen({ host, port });
   } catch (thrown) {
     throw new MusterError(
       'LISTEN_FAILED',
@@ -66,6 +84,7 @@ export async function listenOn(
       { cause: thrown },
     );
   }
+  return (app.server.address() as { port: number }).port;
 }
 
 /** Milliseconds, well below the timeout of a readiness probe. */

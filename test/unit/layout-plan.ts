@@ -354,7 +354,7 @@ export const PURE: readonly string[] = [
 export const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
   { name: /^node-forge$/, rooms: ['tls'] },
   { name: /^(@kubernetes\/client-node|undici)(\/|$)/, rooms: ['kube/client'] },
-  { name: /^fastify/, rooms: ['dashboard'] },
+  { name: /^fastify/, rooms: ['server', 'dashboard'] },
   { name: /^preact(\/|$)/, rooms: ['dashboard/page'] },
   { name: /^@grpc\//, rooms: ['estimators'] },
 ];
