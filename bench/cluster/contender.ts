@@ -18,7 +18,7 @@ import { Certificates } from '../soak/certificates.ts';
 import { install, trust } from '../soak/installation.ts';
 import { startNodes } from '../soak/kwok.ts';
 import { Replicas } from '../soak/replicas.ts';
-import { etcdMiB, etcdMiBInUse, writesAGang, writesSoFar } from './control-plane.ts';
+import { countedSoFar, etcdMiB, etcdMiBInUse, writesAGang } from './control-plane.ts';
 import { aborted, type Ending } from './ending.ts';
 import { createGangs, TEAM_NAMESPACES } from './gangs.ts';
 import { GANG_SIZE, type ClusterOptions } from './options.ts';
@@ -115,19 +115,23 @@ export async function contend(
     await untilAtRest(plane);
     await create(0, ahead);
     await untilAtRest(plane);
-    const before = await writesSoFar(plane);
+    const before = await countedSoFar(plane);
     const soFar = async (
       done: readonly Step[],
       { bound, failed = 0, etcd }: { bound: number; failed?: number; etcd: number },
-    ): Promise<ContenderRun> => ({
-      seconds: Number(done.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1)),
-      bound,
-      ...(bound < last && { ended: ending.why() ?? 'it has not ended' }),
-      etcd: Number(etcd.toFixed(1)),
-      writes: writesAGang(before, await writesSoFar(plane), bound / GANG_SIZE),
-      // Without gates a Pod is not bound too early.
-      ...{ failed, early: kind === 'muster' ? watched.early : 0, steps: [...done] },
-    });
+    ): Promise<ContenderRun> => {
+      const now = await countedSoFar(plane);
+      return {
+        seconds: Number(done.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1)),
+        bound,
+        ...(bound < last && { ended: ending.why() ?? 'it has not ended' }),
+        etcd: Number(etcd.toFixed(1)),
+        writes: writesAGang(before.writes, now.writes, bound / GANG_SIZE),
+        watchesEnded: now.watchesEnded - before.watchesEnded,
+        // Without gates a Pod is not bound too early.
+        ...{ failed, early: kind === 'muster' ? watched.early : 0, steps: [...done] },
+      };
+    };
     let kept = Promise.resolve();
     const keep = async (step: Step, done: readonly Step[]): Promise<void> => {
       say(`${kind}: ${lineOf(step)}`);

@@ -4,11 +4,26 @@ const WRITES = new Set(['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE']);
 /** What nodes and leaders write by the clock, whatever becomes of Pods. */
 const BY_THE_CLOCK = new Set(['leases', 'nodes']);
 
-/** Writes that the API server was asked for so far, by verb and resource. */
-export async function writesSoFar(plane: ControlPlane): Promise<Map<string, number>> {
-  const { body } = await plane.client.request<unknown>('GET', '/metrics');
-  return writesIn(String(body));
+/** What the API server counted so far. */
+export interface Counted {
+  /** Writes that it was asked for, by verb and resource. */
+  readonly writes: ReadonlyMap<string, number>;
+  /** Watches of Pods that it ended because whoever watched read too slowly. */
+  readonly watchesEnded: number;
 }
+
+export async function countedSoFar(plane: ControlPlane): Promise<Counted> {
+  const { body } = await plane.client.request<unknown>('GET', '/metrics');
+  const metrics = String(body);
+  return { writes: writesIn(metrics), watchesEnded: watchesEndedIn(metrics) };
+}
+
+/** @param metrics as Prometheus reads them */
+export const watchesEndedIn = (metrics: string): number =>
+  [...metrics.matchAll(/^apiserver_terminated_watchers_total\{.*resource="pods".*\} (\S+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
 
 /** @param metrics as Prometheus reads them */
 export function writesIn(metrics: string): Map<string, number> {

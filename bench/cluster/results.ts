@@ -35,6 +35,8 @@ export interface ContenderRun {
   readonly etcd: number;
   /** Writes that the API server was asked for by anybody, a gang, by verb and resource. */
   readonly writes: Readonly<Record<string, number>>;
+  /** Watches of Pods that the API server ended because whoever watched read too slowly. */
+  readonly watchesEnded: number;
   /** Creations that were refused or not answered, and tried again. */
   readonly failed: number;
   /** Pods that were bound before the last gate of their gang was off. */
@@ -60,7 +62,7 @@ export interface ClusterResults {
 
 /** Of a contender that has not measured anything yet. */
 export const nothingMeasured = (ended: string): ContenderRun => ({
-  ...{ seconds: 0, bound: 0, ended, etcd: 0, writes: {}, failed: 0, early: 0, steps: [] },
+  ...{ seconds: 0, bound: 0, ended, etcd: 0, writes: {}, watchesEnded: 0, failed: 0, early: 0, steps: [] },
 });
 
 /** Whoever ends the bench while this is written finds what was written before. */

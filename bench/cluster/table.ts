@@ -30,6 +30,7 @@ function cost(results: ClusterResults): Rows {
     row('kube-scheduler, ms of CPU a Pod', cpu('kube-scheduler')),
     row('Muster, ms of CPU a Pod', cpu('muster')),
     row('writes a gang, of everybody', (run) => sum(Object.values(run.writes))),
+    row('watches of Pods ended as too slow', ({ watchesEnded }) => watchesEnded),
     row('etcd, KiB a Pod that it keeps', ({ etcd, bound }) => (etcd * 1024) / bound),
     row('API server, most MiB', most('kube-apiserver')),
     row('kube-scheduler, most MiB', most('kube-scheduler')),

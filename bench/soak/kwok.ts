@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
@@ -19,10 +21,7 @@ const PODS_AT_ONCE = 64;
 const alive = (phase: string): string => `
       - { key: .metadata.deletionTimestamp, operator: DoesNotExist }
       - { key: .status.phase, operator: In, values: [${phase}] }`;
-/**
- * Judged in 2 µs; for the way of above kwok makes JSON of the Pod, which takes a hundred times as long. It judges each
- * change, and all Pods where it lists them anew: after the API server has cut its watch, as it does on a full machine.
- */
+/** Judged in 2 µs; for the way of above kwok makes JSON of the Pod, which takes a hundred times as long. */
 const PENDING = `
       - { cel: { expression: 'self.status.phase == "Pending"' } }`;
 
@@ -102,6 +101,15 @@ spec:
 /** kwok makes JSON of a Pod that it starts, and keeps nothing: on so small a heap Go collects several times a second. */
 const SELDOM_COLLECTS = { GOGC: '800', GOMEMLIMIT: '2GiB', GOMAXPROCS: FRUGAL_GO.GOMAXPROCS };
 
+/** @returns what is asked for in place of all bound Pods: those that do not run yet */
+export function withoutRunningPods(path: string): string {
+  const [resource, query] = path.split('?');
+  const asked = new URLSearchParams(query);
+  if (resource !== '/api/v1/pods' || asked.get('fieldSelector') !== 'spec.nodeName!=') return path;
+  asked.set('fieldSelector', 'spec.nodeName!=,status.phase=Pending');
+  return `${resource}?${asked.toString()}`;
+}
+
 /** Nodes that are there, and kwok in place of all their kubelets. */
 export async function startNodes(
   plane: ControlPlane,
@@ -111,7 +119,10 @@ export async function startNodes(
     readonly dir: string;
     readonly watchdog: Watchdog;
     readonly size?: NodeSize;
-    /** Whether Pods end and are deleted, under nodes that renew their Leases; default: they do. */
+    /**
+     * Whether Pods end and are deleted, under nodes that renew their Leases; default: they do. Where they stay, kwok is
+     * shown only those that do not run yet.
+     */
     readonly podsEnd?: boolean;
   },
 ): Promise<ManagedProcess> {
@@ -126,13 +137,26 @@ export async function startNodes(
     config,
     [OPTIONS, NODE, ...(podsEnd ? [running(alive('Pending')), ...ENDS] : [running(PENDING)])].join('---'),
   );
-  const args = [
-    `--kubeconfig=${plane.kubeconfig}`,
-    `--config=${config}`,
-    '--manage-all-nodes=true',
-    // Where no controller judges nodes, Leases only cost: by the clock, and most to whoever takes longest.
-    `--node-lease-duration-seconds=${podsEnd ? NODE_LEASE : 0}`,
-    '-v=WARN',
-  ];
-  return launch({ name: 'kwok', path: kwok, args, dir, watchdog, env: podsEnd ? {} : SELDOM_COLLECTS });
+  const proxy = podsEnd
+    ? undefined
+    : fork(join(import.meta.dirname, 'kwok-proxy.ts'), [plane.kubeconfig, dir]);
+  try {
+    const [kubeconfig] =
+      proxy === undefined ? [plane.kubeconfig] : ((await once(proxy, 'message')) as [string]);
+    const args = [
+      `--kubeconfig=${kubeconfig}`,
+      `--config=${config}`,
+      '--manage-all-nodes=true',
+      // Where no controller judges nodes, Leases only cost: by the clock, and most to whoever takes longest.
+      `--node-lease-duration-seconds=${podsEnd ? NODE_LEASE : 0}`,
+      '-v=WARN',
+    ];
+    const env = podsEnd ? {} : SELDOM_COLLECTS;
+    const kubelets = await launch({ name: 'kwok', path: kwok, args, dir, watchdog, env });
+    void kubelets.exited.then(() => proxy?.disconnect());
+    return kubelets;
+  } catch (error) {
+    proxy?.disconnect();
+    throw error;
+  }
 }

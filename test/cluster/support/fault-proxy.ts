@@ -33,6 +33,8 @@ export interface ProxiedRequest {
 export interface Fate {
   /** The API server hears of it no sooner. */
   readonly after?: Promise<unknown>;
+  /** What the API server is asked for in its place, with its query. */
+  readonly path?: string;
   readonly fault?: Exclude<Fault, 'cut'> | undefined;
   /** The code that is answered in the API server's place. */
   readonly status?: number | undefined;
@@ -77,12 +79,13 @@ export async function startFaultProxy(access: Access, folder: string, name: stri
   /** Asks the API server; undefined where it does not answer. */
   const ask = (
     request: IncomingMessage,
+    path: string,
     body: Buffer,
     gone: AbortSignal,
   ): Promise<IncomingMessage | undefined> =>
     new Promise((resolve) => {
       const headers = without(request.headers, 'host', 'authorization', 'connection');
-      const outgoing = httpsRequest(new URL(request.url ?? '', access.url), {
+      const outgoing = httpsRequest(new URL(path, access.url), {
         method: request.method ?? 'GET',
         headers: { ...headers, ...authorization },
         agent,
@@ -98,7 +101,8 @@ export async function startFaultProxy(access: Access, folder: string, name: stri
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = 'GET', url: path = '' } = request;
     const watch = /[?&]watch=(1|true)(&|$)/.test(path);
-    const { after, fault, status, lateMs = 0, cutAfterMs } = fates?.({ method, path, watch }) ?? {};
+    const fate = fates?.({ method, path, watch }) ?? {};
+    const { after, fault, status, lateMs = 0, cutAfterMs } = fate;
     await after;
     if (status !== undefined) {
       refuse(response, status, STATUS_CODES[status]?.replaceAll(' ', '') ?? 'Unknown');
@@ -112,7 +116,7 @@ export async function startFaultProxy(access: Access, folder: string, name: stri
     const isDone = fault === 'errorDone' || fault === 'resetDone';
     // The API server gives up what a client has left, and half a deletion is one that no kubelet here would finish.
     if (!isDone) response.once('close', () => ended.abort());
-    const answer = await ask(request, Buffer.concat(chunks), ended.signal);
+    const answer = await ask(request, fate.path ?? path, Buffer.concat(chunks), ended.signal);
     count(answer === undefined ? 'lost' : `${method} ${answer.statusCode}`);
     if (answer === undefined) {
       response.socket?.destroy();

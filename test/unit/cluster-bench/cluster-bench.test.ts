@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { writesIn } from '../../../bench/cluster/control-plane.ts';
+import { watchesEndedIn, writesIn } from '../../../bench/cluster/control-plane.ts';
 import { withCluster } from '../../../bench/cluster/docs.ts';
 import { clusterOptionsFrom, GANG_SIZE, STEPS } from '../../../bench/cluster/options.ts';
 import { readCluster } from '../../../bench/cluster/results.ts';
 import { clusterReport, clusterTables } from '../../../bench/cluster/table.ts';
 import { Watched, type GangPod, type Milestones } from '../../../bench/cluster/watched.ts';
+import { withoutRunningPods } from '../../../bench/soak/kwok.ts';
 import { GATE_POD_GANG_PENDING } from '../../../src/api/names.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/scale.md'), 'utf8');
@@ -84,6 +85,25 @@ test('writes are counted by verb and resource, without dry runs, reads and what 
     ['POST pods/binding', 7],
     ['PATCH podgangs', 5],
   ]);
+});
+
+test('watches that were ended as too slow are counted where they are of Pods', () => {
+  const metric = (resource: string, value: number): string =>
+    `apiserver_terminated_watchers_total{group="",resource="${resource}",version="v1"} ${value}`;
+  expect(watchesEndedIn([metric('pods', 285), metric('nodes', 9)].join('\n'))).toBe(285);
+  expect(watchesEndedIn('')).toBe(0);
+});
+
+test.each([
+  [
+    '/api/v1/pods?allowWatchBookmarks=true&fieldSelector=spec.nodeName%21%3D&resourceVersion=0&watch=true',
+    '/api/v1/pods?allowWatchBookmarks=true&fieldSelector=spec.nodeName%21%3D%2Cstatus.phase%3DPending&resourceVersion=0&watch=true',
+  ],
+  ['/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-1'],
+  ['/api/v1/nodes?resourceVersion=0'],
+  ['/api/v1/namespaces/team-0/pods/a/status'],
+])('of %s kwok is given what does not run yet, and all of the rest', (path, asked = path) => {
+  expect(withoutRunningPods(path)).toBe(asked);
 });
 
 describe('docs/scale.md', () => {
