@@ -22,7 +22,17 @@ import { startFaultProxy, type Fate, type ProxiedRequest } from './support/fault
 import { inProcess } from './support/in-process.ts';
 import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
-import { certificateDirectory, DRY_RUN, gangPod, PODS, register } from './support/registered-muster.ts';
+import {
+  certificateDirectory,
+  DRY_RUN,
+  GANGS,
+  gangPod,
+  gatesOf,
+  podGang,
+  PODS,
+  register,
+  type StoredPod,
+} from './support/registered-muster.ts';
 import { secondWebhook } from './support/second-webhook.ts';
 
 /** A backend that reaches for what it has not declared. */
@@ -148,6 +158,32 @@ clusterSuite('what users see when something is wrong', () => {
       await other.close();
     }
   });
+
+  test('a gang that stands is released while no webhook answers', async () => {
+    await grantRights(plane, ['kai-scheduler']);
+    const podgroups = [{ name: 'worker', minReplicas: 2 }];
+    const backend = { 'grove.io/scheduler-name': 'default-scheduler' };
+    const labels = { 'grove.io/podgang': 'stands', ...backend };
+    const metadata = { name: 'stands', labels: backend };
+    await plane.client.ok('POST', GANGS, { ...podGang(), metadata, spec: { podgroups } });
+    for (const name of ['stands-0', 'stands-1'])
+      expect((await create(gangPod({ name }, {}, labels))).status).toBe(201);
+    const nobody = await loopbackService();
+    let begun: Serving | undefined;
+    try {
+      await applyAll(plane.client, await webhookConfigurations(nobody.port, certificates.ca));
+      await until('nobody is asked', async () => (await create(gangPod(), DRY_RUN)).status === 500);
+      expect((await plane.client.request('POST', GANGS, podGang('new'), DRY_RUN)).status).toBe(500);
+      begun = await startLoopingReplica(plane, certificates.path);
+      await until('its gates are off', async () => {
+        const { items } = await plane.client.ok<{ items: StoredPod[] }>('GET', PODS);
+        return items.every((pod) => gatesOf(pod).length === 0);
+      });
+    } finally {
+      await begun?.close();
+      await nobody.close();
+    }
+  }, 120_000);
 
   /** A Muster whose requests go through a proxy, and which the API server calls. */
   async function beginning(
