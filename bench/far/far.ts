@@ -10,7 +10,7 @@ import { benchPod, gangOf, podsInTurn, type Shape } from '../loop/objects.ts';
 import { GateObserver } from '../loop/observer.ts';
 import { createGangs, PATIENCE, release, REST, untilToldOf, type ReleaseSetting } from '../loop/release.ts';
 import { CREATORS } from '../loop/stage.ts';
-import { countWrites } from '../loop/writes.ts';
+import { countWrites, type Writes } from '../loop/writes.ts';
 import type { StageReport } from '../measure/figures.ts';
 import { inParallel } from '../measure/in-parallel.ts';
 import { quantile } from '../measure/interval.ts';
@@ -118,14 +118,16 @@ async function oneRound(
   }
   await delay(REST);
   const writes = namespaces.map((namespace) => countWrites(stage.auditLog, namespace));
-  const written = writes.reduce((sum, one) => sum + one.references + one.status + one.gates, 0);
+  const sumOf = (of: (one: Writes) => number): number => writes.reduce((sum, one) => sum + of(one), 0);
+  const gangs = shape.gangs * namespaces.length;
   await each((namespace) => stage.empty(namespace));
   await each((namespace) => observer.gone(namespace, PATIENCE));
   return {
     ms: Math.max(...offAt.values()) - Math.max(...completeAt.values()),
     waits: Array.from(offAt, ([gang, at]) => at - (completeAt.get(gang) ?? Number.NaN)),
-    writesBeyondPods: written / (shape.gangs * namespaces.length) - shape.podsPerGang,
-    refused: writes.reduce((sum, { refused }) => sum + refused, 0),
+    writesBeyondPods: sumOf((one) => one.references + one.status + one.gates) / gangs - shape.podsPerGang,
+    toldAgain: sumOf((one) => one.toldAgain) / gangs,
+    refused: sumOf(({ refused }) => refused),
   };
 }
 

@@ -25,6 +25,8 @@ export interface DistantRound {
   readonly ms: number;
   readonly bareMs: number | undefined;
   readonly writesBeyondPods: number;
+  /** Of these, how often a gang was told again what it waits for: where its last Pod comes three seconds after the others. */
+  readonly toldAgain: number;
   readonly refused: number;
 }
 
@@ -59,14 +61,14 @@ export function farReport({ shape, thousand }: FarTiming, found: Found): StageRe
   const gangs = `${shape.gangs * NAMESPACES.length} × ${shape.podsPerGang} Pods`;
   const goal = (name: string, estimate: Estimate, most: number): Figure =>
     figure('far', name, estimate, { most });
-  const writes = Math.max(...(found.slow ?? []).map((round) => round.writesBeyondPods));
+  const writes = Math.max(...(found.slow ?? []).map((round) => round.writesBeyondPods - round.toldAgain));
   const p = [0.5, 0.99] as const;
   return {
     tables: {
       far: [
         [
           ...['every call later by', 'p50 s', 'p99 s', 'all s', '× bare that watches'],
-          ...['writes beyond Pods a gang', 'refused by the API server'],
+          ...['writes beyond Pods a gang', 'of these told again', 'refused by the API server'],
         ],
         ...rows.flatMap(([what, rounds]) =>
           rounds === undefined
@@ -78,6 +80,7 @@ export function farReport({ shape, thousand }: FarTiming, found: Found): StageRe
                   withInterval(meanOf(rounds.map(({ ms }) => ms / 1000))),
                   rounds.some(({ bareMs }) => bareMs === undefined) ? '–' : withInterval(timesBare(rounds)),
                   plainMean(rounds.map((round) => round.writesBeyondPods)).toFixed(2),
+                  plainMean(rounds.map((round) => round.toldAgain)).toFixed(2),
                   plainMean(rounds.map((round) => round.refused)).toFixed(0),
                 ],
               ],
@@ -97,7 +100,7 @@ export function farReport({ shape, thousand }: FarTiming, found: Found): StageRe
         MAX_TIME_TO_BARE,
       ),
       goal(
-        `${gangs}, calls later by 200 ms: writes for a gang of N beyond N`,
+        `${gangs}, calls later by 200 ms: writes for a gang of N beyond N, told again left out`,
         exactly(writes),
         MAX_MORE_WRITES,
       ),

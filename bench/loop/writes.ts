@@ -8,6 +8,8 @@ export interface Writes {
   readonly made: number;
   readonly references: number;
   readonly status: number;
+  /** Of `status`, those that told a gang again what it waits for: before its references, and not the first. */
+  readonly toldAgain: number;
   readonly gates: number;
   readonly events: number;
   /** Of the first four, those that were refused (409, 422, 429 …). */
@@ -17,7 +19,7 @@ export interface Writes {
 interface Entry {
   readonly verb?: string;
   readonly userAgent?: string;
-  readonly objectRef?: { resource?: string; subresource?: string; namespace?: string };
+  readonly objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
   readonly responseStatus?: { code?: number };
 }
 
@@ -39,14 +41,24 @@ export function writeAudit(folder: string): { args: string[]; logFile: string } 
 
 /** Counts the writes to a namespace so far, those of the bare client left out. */
 export function countWrites(logFile: string, namespace: string): Writes {
-  const counts = { made: 0, references: 0, status: 0, gates: 0, events: 0, refused: 0 };
+  const counts = { made: 0, references: 0, status: 0, toldAgain: 0, gates: 0, events: 0, refused: 0 };
+  const told = new Set<string | undefined>();
+  const complete = new Set<string | undefined>();
   for (const line of loggedLines(logFile)) {
     if (!line.includes(`"${namespace}"`)) continue;
     const { verb, userAgent, objectRef, responseStatus } = JSON.parse(line) as Entry;
     if (objectRef?.namespace !== namespace || userAgent === 'bare') continue;
     const kind = kindOf(verb, objectRef);
     counts[kind] += 1;
-    if (kind !== 'events' && (responseStatus?.code ?? 0) >= 400) counts.refused += 1;
+    const refused = (responseStatus?.code ?? 0) >= 400;
+    if (kind !== 'events' && refused) counts.refused += 1;
+    if (refused) continue;
+    const { name } = objectRef;
+    if (kind === 'references') complete.add(name);
+    if (kind === 'status' && !complete.has(name)) {
+      if (told.has(name)) counts.toldAgain += 1;
+      told.add(name);
+    }
   }
   return counts;
 }
@@ -58,7 +70,7 @@ export const loggedLines = (logFile: string): string[] =>
 function kindOf(
   verb: string | undefined,
   { resource, subresource }: NonNullable<Entry['objectRef']>,
-): Exclude<keyof Writes, 'refused'> {
+): Exclude<keyof Writes, 'refused' | 'toldAgain'> {
   if (resource === 'podgangs' && verb === 'create') return 'made';
   if (resource === 'podgangs') return subresource === 'status' ? 'status' : 'references';
   if (resource === 'pods') return 'gates';
