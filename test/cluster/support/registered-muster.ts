@@ -15,7 +15,8 @@ export const GANGS = `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/
 export const startReplica = (
   certificates: string,
   drain = { seconds: 1, maxSeconds: 20 },
-): Promise<Serving> => startServing({ certificates, drain });
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<Serving> => startServing({ certificates, drain, settings });
 
 /** A directory with a certificate that the replicas of one test share. */
 export async function certificateDirectory(): Promise<{

@@ -82,7 +82,7 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
     };
     if (kind === 'loop') await put(await start());
     if (kind === 'admission') {
-      const replica = await startReplica(certificates.path);
+      const replica = await startReplica(certificates.path, undefined, settings);
       ends.push(() => replica.close());
       await put(replica);
     }
