@@ -26,6 +26,7 @@ import {
   certificateDirectory,
   DRY_RUN,
   GANGS,
+  GATE,
   gangPod,
   gatesOf,
   podGang,
@@ -174,11 +175,12 @@ clusterSuite('what users see when something is wrong', () => {
       await applyAll(plane.client, await webhookConfigurations(nobody.port, certificates.ca));
       await until('nobody is asked', async () => (await create(gangPod(), DRY_RUN)).status === 500);
       expect((await plane.client.request('POST', GANGS, podGang('new'), DRY_RUN)).status).toBe(500);
+      const gates = async (): Promise<string[][]> =>
+        (await plane.client.ok<{ items: StoredPod[] }>('GET', PODS)).items.map(gatesOf);
+      expect(await gates()).toEqual([[GATE], [GATE]]);
       begun = await startLoopingReplica(plane, certificates.path);
-      await until('its gates are off', async () => {
-        const { items } = await plane.client.ok<{ items: StoredPod[] }>('GET', PODS);
-        return items.every((pod) => gatesOf(pod).length === 0);
-      });
+      await until('its gates are off', async () => (await gates()).flat().length === 0);
+      expect(await gates()).toEqual([[], []]);
     } finally {
       await begun?.close();
       await nobody.close();

@@ -77,7 +77,7 @@ export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | PriorityRule | ChangeRul
 
 /**
  * The rules that stop a stored gang, which came past the webhook or is older than the rule: with such a fault the webhook
- * would refuse a write of references, or the groups of Pods are ambiguous. A rule that is added here stops running gangs, so
+ * would refuse another's write of references, or the groups of Pods are ambiguous. A rule that is added here stops running gangs, so
  * it needs an entry in CHANGELOG. No rule is about references, which the loop repairs by itself.
  */
 export const STOPS_STORED: readonly ((gang: PodGang) => Fault[])[] = [
