@@ -301,10 +301,7 @@ export const ACCOUNT_WAYS: readonly Way[] = [
   {
     who: 'token',
     tries: 'changes groups, minimum, labels of a PodGang',
-    ends: {
-      up: policy('account-podgangs', 'AccountBounds'),
-      gone: policy('account-podgangs', 'AccountBounds'),
-    },
+    ends: policy('account-podgangs', 'AccountBounds'),
     given,
     attempt: async (scene) => [
       await scene.send(MUSTER, 'PATCH', scene.gangs('train'), [
@@ -374,11 +371,7 @@ export const ACCOUNT_WAYS: readonly Way[] = [
   {
     who: 'token',
     tries: 'writes Events and the phase of gangs that are not true, in every namespace',
-    ends: {
-      up: open(0, 'Muster’s account says what it finds: people are misled, and no Pod starts'),
-      gone: open(0, 'Muster’s account says what it finds: people are misled, and no Pod starts'),
-      down: unreachable('podgangs'),
-    },
+    ends: open(0, 'Muster’s account says what it finds: people are misled, and no Pod starts'),
     given,
     attempt: async (scene) => {
       const told = await scene.send(MUSTER, 'POST', eventsOf(scene), lieOf(scene));
