@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** More suites than this are a defect, or a machine that is of no use. */
 const MOST_SUITES = 4;
 /** What of the environment decides on what a suite does. */
-const DECIDES = ['TESTING_MUSTER_LONG', 'TESTING_MUSTER_WHOLE', 'TESTING_MUSTER_KUBERNETES'];
+const DECIDES = ['LONG', 'SEARCH', 'WHOLE', 'KUBERNETES'].map((name) => `TESTING_MUSTER_${name}`);
 
 /** What Jest tells its reporters of a run, as far as it is read here. */
 interface Results {

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { text as consumeText } from 'node:stream/consumers';
 import { ControlPlaneFailed } from './control-plane.ts';
 import { logTail } from './managed-process.ts';
 import type { ManagedProcess } from './managed-process.ts';
@@ -26,7 +27,12 @@ export async function untilReady(
       `${main.name} answers ${path}`,
       async () => {
         if (dead()) return true;
-        return (await statusOf(port, path)) === 200;
+        const { status, text } = await answerOf(port, path);
+        if (status === 200) return true;
+        // The answer names each check, with [-] before those that fail.
+        throw new Error(
+          `it answers ${status}: ${text.match(/^\[-\].*/gm)?.join('; ') ?? text.slice(0, 200)}`,
+        );
       },
       { withinMs: START_WITHIN, everyMs: 50, signal },
     );
@@ -45,8 +51,8 @@ async function failure(process: ManagedProcess, what: string, cause?: unknown): 
   );
 }
 
-/** No secret goes out and nothing that comes back is used, so whose certificate it is does not matter. */
-function statusOf(port: number, path: string): Promise<number> {
+/** No secret goes out and nothing that comes back is believed, so whose certificate it is does not matter. */
+function answerOf(port: number, path: string): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const probe = request({
       host: '127.0.0.1',
@@ -57,8 +63,9 @@ function statusOf(port: number, path: string): Promise<number> {
       timeout: 5_000,
     });
     probe.once('response', (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
+      consumeText(response).then((text) => {
+        resolve({ status: response.statusCode ?? 0, text });
+      }, reject);
     });
     probe.once('timeout', () => {
       probe.destroy(new Error('no answer within 5 s'));

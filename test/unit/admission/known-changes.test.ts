@@ -7,7 +7,7 @@ import { admissionEndpoints } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { parseJson } from '../../../src/server/request-body.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { CLUSTER_NAMESPACES, HpcCluster } from '../../support/hpc-cluster.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';
@@ -188,7 +188,7 @@ test('an answer by what is known of earlier Pods is the one that the Pod gets by
         expect(answerOf(endpoint, bytes, true)).toEqual(answerOf(endpoint, bytes, false));
       }
     }),
-    { numRuns: inLength({ short: 60, long: 2000 }) },
+    { numRuns: searchLength({ short: 60, long: 2000 }) },
   );
   // Enough of them were answered by what is known.
   expect(uses).toBeGreaterThan(answers / 50);

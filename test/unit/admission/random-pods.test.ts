@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/json/unread-lists.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import fc from 'fast-check';
 import { own, ownString, type JsonObject } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
@@ -15,7 +15,7 @@ import { every, randomPodText } from '../../support/random-pods.ts';
 import { endpointOf, review } from '../../support/reviews.ts';
 import { applied } from '../../support/rfc6902.ts';
 
-const PODS = inLength({ short: 8_000, long: 100_000 });
+const PODS = searchLength({ short: 8_000, long: 100_000 });
 const factories = [...builtInBackends, every];
 const placement = { ofGang: () => undefined, ofNamespace: () => undefined, classOfGang: () => 'polite' };
 const classes = priorityClasses('low');

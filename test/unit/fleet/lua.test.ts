@@ -15,7 +15,7 @@ import { kindFrom } from '../../../src/workloads/configured-kinds.ts';
 import { path, valueAt } from '../../../src/workloads/path.ts';
 import { titleOf, type TemplateShape, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
 import { workloadKinds } from '../../../src/workloads/kinds.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { lua, luaText } from '../../support/lua.ts';
 import { computedObjects, itemName, number, podTemplate } from './computed-objects.ts';
 
@@ -141,7 +141,7 @@ describe.each(KINDS.map((kind) => [titleOf(kind), kind] as const))('%s', (_, kin
         const revised = outcome(() => multiReviseReplica(one, asked, KINDS));
         expect(outcome(() => run(`MultiReviseReplica(${given}, ${luaText(asked)})`))).toEqual(revised);
       }),
-      { numRuns: inLength({ short: 15, long: 400 }) },
+      { numRuns: searchLength({ short: 15, long: 400 }) },
     );
     // Lua takes its time: whether the generator makes objects that are counted is asked of more of them.
     const counted = fc.sample(objects(kind), 500).filter((one) => counts(one));

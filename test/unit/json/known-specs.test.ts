@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isObject, own } from '../../../src/json/json.ts';
 import { KnownSpecs, MAX_SPEC_BYTES, MOST_SPECS, parsedAround } from '../../../src/json/known-specs.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/json/unread-lists.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 
 const review = (spec: unknown, metadata: unknown = { name: 'a' }): string =>
   JSON.stringify({ request: { uid: 'u', object: { metadata, spec, status: {} }, oldObject: null } });
@@ -104,7 +104,7 @@ test('what is read around a known spec is what is read without large lists, and 
         if (read !== undefined) expect(read).toEqual(cut(text));
       }
     }),
-    { numRuns: inLength({ short: 500, long: 20_000 }) },
+    { numRuns: searchLength({ short: 500, long: 20_000 }) },
   );
 });
 

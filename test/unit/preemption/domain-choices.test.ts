@@ -6,7 +6,7 @@ import { DomainChoices } from '../../../src/preemption/domain-choices.ts';
 import { preemptorOf, type Preemptor } from '../../../src/preemption/preemptor.ts';
 import type { Scope, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { PlainDomains, stateWithout } from './plain-domains.ts';
 import { node, pod, podGang, priorityClass, snapshotOf } from './small-cluster.ts';
 
@@ -123,7 +123,7 @@ const OF_TWO_SIZES: Cluster = {
   ...{ both: '', gang: '', wish: 'zone' },
 };
 
-const numRuns = inLength({ short: 250, long: 20_000 });
+const numRuns = searchLength({ short: 250, long: 20_000 });
 
 test('the choices, their order, who has to go for them and what was left out', () => {
   const seen = { several: 0, one: 0, none: 0, 'too few for all': 0, 'groups alike': 0, 'left out': 0 };

@@ -12,7 +12,7 @@ import { preemptorOf, type Preemptor } from '../../../src/preemption/preemptor.t
 import { trimmed } from '../../../src/preemption/read/trim.ts';
 import type { Scope, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { confined, type DomainChoice } from '../../../src/preemption/topology.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { node, planFor, pod, podGang, priorityClass, snapshotOf, type PodIn } from './small-cluster.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -349,7 +349,7 @@ test('feasible if and only if some choice of domains helps, and whoever belongs 
       const cost = (one: PreemptionPlan) => ({ cost: costOf(one).slice(0, -1) });
       expect(cheaper(cost(plain), cost(found))).toBe(false);
     }),
-    { numRuns: inLength({ short: 250, long: 20_000 }) },
+    { numRuns: searchLength({ short: 250, long: 20_000 }) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
 });

@@ -14,12 +14,12 @@ import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import type { Pod } from '../../../src/preemption/snapshot.ts';
 import { byImportance, preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/search.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours, type Neighbours } from './random-neighbours.ts';
 import { snapshotOf } from './small-cluster.ts';
 
 const VARIANT = 'kube-1.37';
-const numRuns = inLength({ short: 1_000, long: 50_000 });
+const numRuns = searchLength({ short: 1_000, long: 50_000 });
 
 /** Everybody who runs may be evicted, and wants none of the gang near: then more of the evictions are in vain. */
 const averse = (cluster: Neighbours): Neighbours => ({

@@ -8,14 +8,14 @@ import { judgeFor, interPodPredicates } from '../../../src/preemption/predicates
 import { interPodFit } from '../../../src/preemption/inter-pod-fit.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/search.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours } from './random-neighbours.ts';
 import { snapshotOf } from './small-cluster.ts';
 
 const moves = fc.array(fc.nat(11), { maxLength: 20 });
 /** With few cells most rules are part of what a node is, with many they are asked of each. */
 const ways = fc.record({ backsOut: fc.boolean(), mostCells: fc.constantFrom(0, 2, 4, 64) });
-const numRuns = inLength({ short: 1_000, long: 50_000 });
+const numRuns = searchLength({ short: 1_000, long: 50_000 });
 
 test('what is remembered of where the gang went says whether it fits, whoever comes and goes', () => {
   const seen = { fits: 0, 'does not': 0 };

@@ -8,13 +8,13 @@ import { place, undo } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/search.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours, type Neighbours } from './random-neighbours.ts';
 import { snapshotOf } from './small-cluster.ts';
 
 const moves = fc.array(fc.nat(11), { maxLength: 20 });
 const more = fc.record({ nested: fc.boolean(), pods: fc.integer({ min: 1, max: 9 }), all: fc.boolean() });
-const numRuns = inLength({ short: 600, long: 50_000 });
+const numRuns = searchLength({ short: 600, long: 50_000 });
 
 /** A gang of one kind, which may be larger than there are nodes, and racks inside of zones. */
 function ofOneKind(

@@ -12,7 +12,7 @@ import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import type { PreemptionUnit } from '../../../src/preemption/units.ts';
 import { VARIANTS } from '../../../src/preemption/variants.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { objectsOf, smallCluster } from './random-clusters.ts';
 import { clusterOf, gangOf, neighbours } from './random-neighbours.ts';
 import { budget, node, pod, podGang, priorityClass, snapshotOf } from './small-cluster.ts';
@@ -56,7 +56,7 @@ test('the plan that is shown names those whom the first step evicts', () => {
         seen.overdrawn += 1;
       }
     }),
-    { numRuns: inLength({ short: 1_500, long: 10_000 }) },
+    { numRuns: searchLength({ short: 1_500, long: 10_000 }) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
 });
@@ -77,7 +77,7 @@ test('a plan that shares the work of earlier ones is the plan made anew', () => 
         seen[found.feasible ? 'feasible' : 'infeasible'] += 1;
       }
     }),
-    { numRuns: inLength({ short: 1_000, long: 20_000 }) },
+    { numRuns: searchLength({ short: 1_000, long: 20_000 }) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });

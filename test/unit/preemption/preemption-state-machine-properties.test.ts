@@ -14,7 +14,7 @@ import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { budget, node, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
 
 const PRIORITIES = [10, 20, 30, 50] as const;
@@ -196,7 +196,7 @@ const byUid = ({ pods }: Snapshot, { victims }: InFlight): Pod[] => {
   return pods.filter(({ uid }) => uids.has(uid));
 };
 
-const numRuns = inLength({ short: 500, long: 20_000 });
+const numRuns = searchLength({ short: 500, long: 20_000 });
 
 test('whatever happens between two attempts, and wherever the controller is killed', () => {
   const seen = new Map<string, number>();

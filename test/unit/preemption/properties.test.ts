@@ -12,7 +12,7 @@ import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import type { Snapshot } from '../../../src/preemption/snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { VARIANTS, type Variant } from '../../../src/preemption/variants.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { ask, objectsOf, smallCluster, type Small } from './random-clusters.ts';
 import { node, pod, podGroup } from './small-cluster.ts';
 
@@ -79,7 +79,7 @@ const highestOf = (units: readonly PreemptionUnit[]): number =>
   Math.max(-Infinity, ...units.map(({ priority }) => priority));
 
 /** Of two algorithms together 100,000 in the long form: every set of victims is tried of each. */
-const numRuns = inLength({ short: 1_000, long: 50_000 });
+const numRuns = searchLength({ short: 1_000, long: 50_000 });
 
 test.each(VARIANTS)(
   '%s: feasible if and only if some set of victims helps; none of them could be spared',

@@ -9,7 +9,7 @@ import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { VARIANTS } from '../../../src/preemption/variants.ts';
 import { putBack, removed } from '../../../src/preemption/search.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { node, planFor, pod, podGroup, snapshotOf, type PodIn } from './small-cluster.ts';
 
 const running = fc.record({
@@ -117,7 +117,7 @@ test.each([
         expect(fit.fits()).toBe(placement.fits);
       }
     }),
-    { numRuns: inLength({ short: 500, long: 20_000 }) },
+    { numRuns: searchLength({ short: 500, long: 20_000 }) },
   );
   expect(fitting).toBeGreaterThan(0);
   expect(fitting).toBeLessThan(runs);

@@ -10,7 +10,7 @@ import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { Scores } from '../../../src/preemption/scores.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { node, pod, podGroup, snapshotOf } from './small-cluster.ts';
 
 const app = fc.constantFrom('a', 'b');
@@ -154,7 +154,7 @@ test('Pods that mind who is near, and others', () => {
         else for (const one of unit.pods) state.takeAway(one);
       }
     }),
-    { numRuns: inLength({ short: 300, long: 20_000 }) },
+    { numRuns: searchLength({ short: 300, long: 20_000 }) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { ask, objectsOf, smallCluster } from './random-clusters.ts';
 import { node, planFor, pod, podGang, priorityClass, victimsFor, type PodIn } from './small-cluster.ts';
 
@@ -78,7 +78,7 @@ const highestOf = (units: readonly PreemptionUnit[]): number =>
 const names = ({ victims }: PreemptionPlan): string[] =>
   victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
 
-const numRuns = inLength({ short: 1_000, long: 20_000 });
+const numRuns = searchLength({ short: 1_000, long: 20_000 });
 
 test('feasible if and only if some set of victims helps what the gang needs; surplus has no victim', () => {
   const seen = { fits: 0, preempts: 0, never: 0, surplusPlaced: 0, surplusLeft: 0, twoGroups: 0 };

@@ -13,7 +13,7 @@ import { planPreemption } from '../../../src/preemption/plan.ts';
 import { preemptorOf, type Preemptor } from '../../../src/preemption/preemptor.ts';
 import type { PreemptionPlan } from '../../../src/preemption/search.ts';
 import type { Snapshot } from '../../../src/preemption/snapshot.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import {
   budget,
   node,
@@ -148,7 +148,7 @@ describe('a gang that has to be in one domain', () => {
         if (best.cost[0] === 0) seen.ruledOut += 1;
         else seen.broken += 1;
       }),
-      { numRuns: inLength({ short: 200, long: 5_000 }) },
+      { numRuns: searchLength({ short: 200, long: 5_000 }) },
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });

@@ -7,7 +7,7 @@ import { own, ownObject, ownString, type JsonObject } from '../../../src/json/js
 import { belongingOf, controllerOf, originOf } from '../../../src/workloads/pod-origin.ts';
 import { gangKinds } from '../../../src/workloads/kinds.ts';
 import { gangName, groupName } from '../../../src/workloads/gang-names.ts';
-import { inLength } from '../../support/length.ts';
+import { searchLength } from '../../support/length.ts';
 import { workloadPod } from '../../support/workload-pods.ts';
 
 const belonging = (pod: JsonObject) => {
@@ -155,11 +155,11 @@ describe('names of gangs', () => {
       const same = a.kind === b.kind && a.name === b.name && a.part === b.part;
       expect(left === right).toBe(same);
     });
-    fc.assert(property, { numRuns: inLength({ short: 2_000, long: 100_000 }) });
+    fc.assert(property, { numRuns: searchLength({ short: 2_000, long: 100_000 }) });
   });
 
   test('of as many workloads as a cluster ever has', () => {
-    const count = inLength({ short: 20_000, long: 1_000_000 });
+    const count = searchLength({ short: 20_000, long: 1_000_000 });
     const seen = new Set<string>();
     for (let index = 0; index < count; index += 1) {
       // A third too long, a third with dots, the rest plain; every second a part.

@@ -7,7 +7,7 @@ import { readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding
 import { isBefore, readQueue, type Versions } from '../../../../src/fleet/queues/read-queue.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 
 const CAPACITY = 4;
 const NOW = new Date('2026-08-21T03:10:01Z');
@@ -187,7 +187,7 @@ test('never is more let through than the queue has, however far behind who leads
       }
       expect(fleet.bindings.size).toBe(0);
     }),
-    { numRuns: inLength({ short: 1_000, long: 20_000 }) },
+    { numRuns: searchLength({ short: 1_000, long: 20_000 }) },
   );
   expect(found.behind).toBeGreaterThan(10);
   expect(found.full).toBeGreaterThan(10);

@@ -13,7 +13,7 @@ import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindOf } from '../../../../src/workloads/kinds.ts';
 import { gangNumbers } from '../../../../src/workloads/gang-numbers.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 import { workloadPod } from '../../../support/workload-pods.ts';
 
 const NAME = 'job-train';
@@ -505,5 +505,5 @@ test('there is one PodGang in the end, of the workload that is there, whoever cr
     else
       expect(gang?.annotations.get('muster.dev/workload-uid')).toBe(suspended || !there ? undefined : uid());
   });
-  fc.assert(property, { numRuns: inLength({ short: 300, long: 20_000 }) });
+  fc.assert(property, { numRuns: searchLength({ short: 300, long: 20_000 }) });
 });

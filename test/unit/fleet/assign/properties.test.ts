@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
 import { assign } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding } from '../../../../src/fleet/assign/binding.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 import { AGGREGATED, binding, cluster, DYNAMIC, memberOf, read } from './small-fleet.ts';
 
-const RUNS = inLength({ short: 1_000, long: 20_000 });
+const RUNS = searchLength({ short: 1_000, long: 20_000 });
 const strategies = builtInStrategies();
 
 interface Case {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../../src/gang/records.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 import { Random } from '../../../support/random.ts';
 import { Life, type Scheduler } from './lives.ts';
 import type { Kind } from './world.ts';
@@ -14,7 +14,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'written', groups: { leader: 1, workers: 3 } },
 ];
 const SCHEDULERS: readonly Scheduler[] = ['native', 'composite', 'alone'];
-const SEEDS = inLength({ short: 40, long: 1500 });
+const SEEDS = searchLength({ short: 40, long: 1500 });
 const STEPS = 250;
 
 /** @throws what went wrong */

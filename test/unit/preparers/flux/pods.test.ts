@@ -11,7 +11,7 @@ import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import type { HpcPolicies } from '../../../../src/preparers/preparer-factory.ts';
 import { preparedMarkOf } from '../../../../src/preparers/registry.ts';
 import { expectSettled, hpcGang, hpcPod, specOf, underHpc } from '../../../support/hpc-gangs.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 import { gangPod, pod } from '../../../support/pods.ts';
 import { policy } from '../../../support/policy.ts';
 import { mutatePod, rulesOf, textsOf, validatePod, validatePodGang } from '../../../support/reviews.ts';
@@ -331,7 +331,7 @@ describe('an HPCPolicy that is deleted under a gang that runs', () => {
   });
 });
 
-const PODS = inLength({ short: 500, long: 100_000 });
+const PODS = searchLength({ short: 500, long: 100_000 });
 
 test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored is let in, and argv is as it was`, () => {
   const word = fc.oneof(

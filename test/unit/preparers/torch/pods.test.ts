@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import type { Policy } from '../../../../src/admission/policy.ts';
 import { expectSettled, hpcGang, hpcPod, specOf, underHpc } from '../../../support/hpc-gangs.ts';
-import { inLength } from '../../../support/length.ts';
+import { searchLength } from '../../../support/length.ts';
 import { group, podGang } from '../../../support/pod-gangs.ts';
 import { gangPod } from '../../../support/pods.ts';
 import { mutatePod, rulesOf, validatePod, validatePodGang } from '../../../support/reviews.ts';
@@ -214,7 +214,7 @@ describe('a gang of PyTorch', () => {
   });
 });
 
-const PODS = inLength({ short: 300, long: 100_000 });
+const PODS = searchLength({ short: 300, long: 100_000 });
 
 test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored is let in, and argv is as it was`, () => {
   const word = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('--', '$(RANK)', 'a b', '*'));
