@@ -21,8 +21,8 @@ import { withMuster, type OnMuster } from './support/with-muster.ts';
 const GANGS_FORMED = inLength({ short: 40, long: 200 });
 /** The faults last this long; gangs are begun in the first three quarters of it (ms). */
 const CHAOS_MS = inLength({ short: 16_000, long: 50_000 });
-/** A process of the loop lives at least this long, and at most thrice as long (ms). */
-const SHORTEST_LIFE_MS = inLength({ short: 2_000, long: 3_500 });
+/** A process leads at least this long, and at most thrice as long (ms). */
+const SHORTEST_LIFE_MS = inLength({ short: 1_000, long: 2_000 });
 /** When the API server is killed, as a share of that time. */
 const OUTAGES = inLength({ short: [0.3], long: [0.25, 0.6] });
 /** More than this many processes are killed. */

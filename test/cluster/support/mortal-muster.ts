@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Serving } from '../../support/serving.ts';
+import { until } from '../control-plane/until.ts';
+
+/** One that does not lead by then is killed all the same (ms). */
+const LEADS_WITHIN_MS = 30_000;
 
 export interface MortalMuster {
   /** How often it was killed so far. */
@@ -14,8 +18,9 @@ export interface MortalMuster {
 }
 
 /**
- * Keeps a process running and kills it again and again with SIGKILL, `lifeMs()` after each start. As a Deployment would,
- * it starts a new one at once, and again where the start fails.
+ * Keeps a process running and kills it again and again with SIGKILL, `lifeMs()` after it has taken the Lease: on a busy
+ * machine it would else die before it wrote anything. As a Deployment would, it starts a new one at once, and again where
+ * the start fails.
  */
 export function mortalMuster(start: () => Promise<Serving>, lifeMs: () => number): MortalMuster {
   let [kills, failedStarts] = [0, 0];
@@ -35,8 +40,12 @@ export function mortalMuster(start: () => Promise<Serving>, lifeMs: () => number
   };
   const run = async (): Promise<void> => {
     for (;;) {
-      current = await born();
-      await delay(lifeMs(), undefined, { signal: settled.signal }).catch(() => undefined);
+      const alive = await born();
+      current = alive;
+      const { signal } = settled;
+      const leads = (): boolean => alive.log().some((line) => line['leads'] === true);
+      await until('it leads', leads, { withinMs: LEADS_WITHIN_MS, signal }).catch(() => undefined);
+      await delay(lifeMs(), undefined, { signal }).catch(() => undefined);
       if (settled.signal.aborted) return;
       kills += 1;
       await current.close();
