@@ -16,6 +16,7 @@ import { policyFrom } from '../input/policy.ts';
 import { Begun } from './begun.ts';
 import { startFleetLoop, fleetEndpoints } from './fleet-loop.ts';
 import { keepCertificates } from './keep-certificates.ts';
+import { saveMemoryAtRest } from './memory-at-rest.ts';
 import { initWithoutCluster, moduleLog, preparationLog, startForecasts, startLoop } from './serve-loop.ts';
 import { buildStamp, musterVersion } from '../version.ts';
 
@@ -119,6 +120,7 @@ async function beginAll(
   begun: Begun,
 ): Promise<ServerProgram> {
   const ownNamespace = io.env['POD_NAMESPACE'];
+  begun.endsLast(saveMemoryAtRest());
   const preparations = await hostedPreparations(entries, preparationLog(log));
   for (const { hosted } of preparations) begun.endsLast(() => hosted.stop());
   const policy = policyFrom(configuration, {
