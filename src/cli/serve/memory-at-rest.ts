@@ -1,21 +1,23 @@
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
-/** The thread's share of work is looked at this often (ms). */
-const LOOK_EVERY_MS = 5_000;
-/** A thread that worked for a smaller share of the time since the last look rests. */
+/** The thread's share of work is looked at this often (ms): as soon as it works, speed matters again. */
+const LOOK_EVERY_MS = 1_000;
+/** A thread that worked for a larger share of the time since the last look does not rest. */
 const RESTS_BELOW = 0.05;
+/** What waits for an answer of the API server for some seconds does not rest yet. */
+const LOOKS_UNTIL_REST = 10;
 /** V8 needs 17 s for two collections in small steps. */
-const LOOKS_AT_REST = 6;
+const LOOKS_AT_REST = 30;
 
-/** When V8 is to save memory: for half a minute from when the thread comes to rest. */
+/** When V8 is to save memory: for half a minute from when the thread has come to rest. */
 export class Rest {
-  #looks = 0;
+  #quiet = 0;
 
   /** @param utilization share of the time since the last look for which the thread worked */
   savesAfter(utilization: number): boolean {
-    this.#looks = utilization < RESTS_BELOW ? this.#looks + 1 : 0;
-    return this.#looks > 0 && this.#looks <= LOOKS_AT_REST;
+    this.#quiet = utilization < RESTS_BELOW ? this.#quiet + 1 : 0;
+    return this.#quiet >= LOOKS_UNTIL_REST && this.#quiet < LOOKS_UNTIL_REST + LOOKS_AT_REST;
   }
 }
 

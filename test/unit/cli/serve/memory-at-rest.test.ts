@@ -5,19 +5,30 @@ import { Rest } from '../../../../src/cli/serve/memory-at-rest.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../src/cli/serve/memory-at-rest.ts');
 
-test('memory is saved for six looks from when the thread rests, and again when it has worked in between', () => {
+test('memory is saved for thirty looks, from the tenth in a row on that finds the thread at rest', () => {
   const rest = new Rest();
-  const saves = (...utilizations: number[]): boolean[] => utilizations.map((one) => rest.savesAfter(one));
-  expect(saves(0.5, 0.05)).toEqual([false, false]);
-  expect(saves(0.049, 0, 0, 0.01, 0, 0)).toEqual([true, true, true, true, true, true]);
-  expect(saves(0, 0, 0)).toEqual([false, false, false]);
-  expect(saves(0.9, 0, 0.3, 0.02)).toEqual([false, true, false, true]);
+  const saves = (looks: number, utilization: number): number =>
+    Array.from({ length: looks }, () => rest.savesAfter(utilization)).filter(Boolean).length;
+  expect(saves(20, 0.05)).toBe(0);
+  expect(saves(9, 0.049)).toBe(0);
+  expect(saves(1, 0.05)).toBe(0);
+  expect(saves(9, 0)).toBe(0);
+  expect(saves(30, 0.01)).toBe(30);
+  expect(saves(1_000, 0)).toBe(0);
+});
+
+test('as soon as the thread works it is not saved any more, and again after another rest', () => {
+  const rest = new Rest();
+  const saves = (...utilizations: number[]): boolean =>
+    utilizations.map((one) => rest.savesAfter(one)).at(-1) === true;
+  const ten = Array<number>(10).fill(0);
+  expect([saves(...ten), saves(0.3), saves(0), saves(...ten)]).toEqual([true, false, false, true]);
 });
 
 // Buffers that live long enough to be taken for lasting, beside enough of a heap to be collected as a whole now and then.
 const BUSY_THEN_AT_REST = `
   const { saveMemoryAtRest } = await import(process.argv[1]);
-  const end = saveMemoryAtRest(100);
+  const end = saveMemoryAtRest(20);
   const kept = [];
   let buffers = [];
   const MIB = 2 ** 20;
