@@ -155,7 +155,8 @@ test.each<[string, Refuses]>([
 });
 
 test('an API server that went away before the watch, and refuses all while it starts, is waited for', async () => {
-  const answers: (Error | undefined)[] = [overloaded, forbidden, overloaded];
+  // Refused for longer than lies between two looks, whatever the random part of the pauses is.
+  const answers: (Error | undefined)[] = [overloaded, forbidden, forbidden, forbidden, overloaded];
   const troubles: (string | undefined)[] = [];
   void start(
     (verb, resource) => (verb === 'watch' && resource === PODS ? answers.shift() : undefined),
