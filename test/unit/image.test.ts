@@ -72,7 +72,7 @@ describe('Dockerfile', () => {
       Env: ['NODE_ENV=production', 'MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'],
       Entrypoint: [
         '/nodejs/bin/node',
-        '--max-semi-space-size=4',
+        '--max-semi-space-size=16',
         '--heap-growing-percent=60',
         '--external-memory-accounted-in-global-limit',
         '--v8-pool-size=0',
