@@ -35,8 +35,9 @@ export async function measureLarge(
     'reviews',
     'p99 ms',
     'max ms',
+    'bare p99 ms',
   ];
-  const rows = found.map(([, { pods, empty, lived, listed, readyMs, bareMs, reviewWaits }]) => [
+  const rows = found.map(([, { pods, empty, lived, listed, readyMs, bareMs, reviewWaits, bareWaits }]) => [
     pods.toLocaleString('en'),
     ...[empty.rss, lived.rss, listed.rss, Math.max(lived.peak, listed.peak), readyMs, bareMs].map((x) =>
       x.toFixed(0),
@@ -44,6 +45,7 @@ export async function measureLarge(
     String(reviewWaits.length),
     quantile(reviewWaits, 0.99).toFixed(1),
     quantile(reviewWaits, 1).toFixed(1),
+    quantile(bareWaits, 0.99).toFixed(1),
   ]);
   return {
     tables: { large: [head, ...rows] },

@@ -34,6 +34,8 @@ export interface LoopMemory {
   readonly bareMs: number;
   /** Milliseconds that each review took meanwhile. */
   readonly reviewWaits: readonly number[];
+  /** The same of a webhook that decides nothing, while that client received the lists. */
+  readonly bareWaits: readonly number[];
 }
 
 export interface MemoryTiming {
@@ -78,7 +80,7 @@ export async function measureMemory(
   const lived = await sampleOf(first, settleMs);
   progress(`memory: ${describe(lived)} having seen ${made} Pods come`);
   await first.stop();
-  const bareMs = await bareListMs(stage.plane.kubeconfig);
+  const { bareMs, bareWaits } = await bareLists(stage);
   progress(`memory: ${bareMs.toFixed(0)} ms for lists that nobody reads`);
   const startedAt = performance.now();
   const reviews = new ReviewsMeanwhile();
@@ -91,7 +93,27 @@ export async function measureMemory(
   await second.stop();
   const target = { resource: PODS, namespace: NAMESPACE, name: `${gangName(0)}-worker-0` };
   const podBytes = JSON.stringify(await client.get(target)).length;
-  return { pods: made, podBytes, empty, lived, listed, readyMs, bareMs, reviewWaits: reviews.waits };
+  return {
+    pods: made,
+    podBytes,
+    empty,
+    lived,
+    listed,
+    readyMs,
+    bareMs,
+    reviewWaits: reviews.waits,
+    bareWaits,
+  };
+}
+
+/** What lists cost who has nothing to do with them. */
+async function bareLists(stage: LoopStage): Promise<Pick<LoopMemory, 'bareMs' | 'bareWaits'>> {
+  const reviews = new ReviewsMeanwhile();
+  const webhook = await stage.startBareWebhook((opened, scratch) => reviews.begin(opened, scratch));
+  const bareMs = await bareListMs(stage.plane.kubeconfig);
+  await reviews.end();
+  await webhook.stop();
+  return { bareMs, bareWaits: reviews.waits };
 }
 
 async function allInitialized({ client }: LoopStage): Promise<boolean> {

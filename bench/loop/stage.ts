@@ -29,6 +29,8 @@ export interface LoopStage {
    * @param given where it is not with the image's flags, and straight to the API server
    */
   startMuster(given?: MusterOptions): Promise<RunningServer>;
+  /** A webhook that decides nothing, beside whatever else happens. */
+  startBareWebhook(opened: Opened): Promise<RunningServer>;
   /** @param kubeconfig where it is not straight to the API server */
   startBare(contender: Exclude<Contender, 'muster'>, kubeconfig?: string): BareClient;
   createNamespace(name: string): Promise<void>;
@@ -39,8 +41,10 @@ export interface LoopStage {
 
 interface MusterOptions extends Pick<StartOptions, 'nodeFlags' | 'kubeconfig'> {
   /** Called when its port of the webhooks is open, while it still lists. */
-  readonly opened?: (muster: RunningServer, scratch: Pick<Scratch, 'caFile'>) => void;
+  readonly opened?: Opened;
 }
+
+type Opened = (server: RunningServer, scratch: Pick<Scratch, 'caFile'>) => void;
 
 export interface BareClient {
   readonly pid: number;
@@ -97,6 +101,11 @@ export async function startStage(
           return (await client.get(target)).status !== undefined;
         });
         return muster;
+      },
+      startBareWebhook: async (opened) => {
+        const webhook = await startServer('bare', scratch, { placement: ANYWHERE });
+        opened(webhook, scratch);
+        return webhook;
       },
       startBare: (contender, kubeconfig = musterKubeconfig) => startBare(kubeconfig, contender),
       createNamespace,
