@@ -39,8 +39,8 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Work on a thread that also answers reviews is done for this long (ms) at a time. */
-const SLICE_MS = 2;
+/** Work on a thread that also answers reviews is done for this long (ms) at a time, as large reviews are. */
+const SLICE_MS = 0.5;
 
 /** Divides long work into slices, between which the thread does what else waits. */
 export class Slices {
