@@ -113,7 +113,7 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
   admissionWebhooks.map((webhook) => {
     const observes = webhook.path === PATH_MUTATE_POD ? observer : undefined;
     const isCut = webhook.kind === POD && !readsLists(policy);
-    const specs = observes && isCut && policy.hpc ? new KnownSpecs() : undefined;
+    const specs = observes && isCut && policy.hpc ? new KnownSpecs(ALL_READ) : undefined;
     const respond = (request: AdmissionRequest, decision: Decision): WebhookResponse => ({
       body: renderResponse(request, decision),
       operation: request.operation,

@@ -12,7 +12,7 @@ export interface WebhookEndpoint {
    * lists depend on the body. Absent: {@link ALL_READ}.
    */
   readonly unread?: readonly UnreadList[] | ((head: BodyHead) => readonly UnreadList[]) | undefined;
-  /** Specs that need not be parsed again, where only managedFields are unread. Absent: each body is parsed. */
+  /** Specs that need not be parsed again, see {@link KnownSpecs.among}. Absent: each body is parsed. */
   readonly specs?: KnownSpecs | undefined;
   /**
    * Answers a request at once, or returns a promise where the answer has to wait.

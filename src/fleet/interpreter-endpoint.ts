@@ -1,6 +1,12 @@
 import { PATH_INTERPRET } from '../api/names.ts';
-import { ALL_READ, type WebhookEndpoint, type WebhookResponse } from '../api/webhook-endpoint.ts';
+import {
+  ALL_READ,
+  type WebhookEndpoint,
+  type WebhookRequest,
+  type WebhookResponse,
+} from '../api/webhook-endpoint.ts';
 import { quoted } from '../text/printable.ts';
+import { KnownSpecs, type KnownSpec } from '../json/known-specs.ts';
 import { ENVIRONMENT_AND_VOLUMES, leavesOut, MANAGED_FIELDS } from '../json/unread-lists.ts';
 import { MusterError } from '../errors.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
@@ -32,12 +38,15 @@ export const interpreterEndpoint = (
   observer: InterpreterObserver,
 ): WebhookEndpoint => {
   const isCut = !kinds.some(keepsTemplatesInUnread);
+  const specs = isCut ? new KnownSpecs(CUT) : undefined;
   return {
     path: PATH_INTERPRET,
+    specs,
     unread: isCut ? ({ operation }) => (COUNTING.has(operation) ? CUT : ALL_READ) : ALL_READ,
     handle: (asked) => {
       const read = parseContext(asked.body);
-      const whole = !isCut || COUNTING.has(read.operation) ? asked.body : asked.entire();
+      const isCounting = COUNTING.has(read.operation);
+      const whole = !isCut || isCounting ? asked.body : asked.entire();
       const request = whole === asked.body ? read : parseContext(whole);
       const { uid } = request;
       const operation = operations.get(request.operation);
@@ -53,7 +62,8 @@ export const interpreterEndpoint = (
       }
       if (request.object === undefined) return refused(400, 'request.object: an object is needed');
       try {
-        const answered = operate(operation, request.object, request, kinds);
+        const spec = specs && isCounting ? knownOf(asked, specs) : undefined;
+        const answered = operate(operation, request.object, request, kinds, spec);
         return {
           body: renderAnswer(uid, answered),
           operation: request.operation,
@@ -67,6 +77,14 @@ export const interpreterEndpoint = (
     },
   };
 };
+
+/** The known spec of a request; an unknown one is learnt for the next. */
+function knownOf({ bytes, found }: WebhookRequest, specs: KnownSpecs): KnownSpec | undefined {
+  if (found !== undefined) specs.used(found.known, found.fits);
+  if (found?.fits === true) return found.known;
+  if (bytes !== undefined) specs.learn(bytes);
+  return undefined;
+}
 
 /** Whether the kind's list of templates is inside of an unparsed field: it may be called `env` or `volumes`. */
 const keepsTemplatesInUnread = ({ shapes = [] }: WorkloadKind): boolean =>

@@ -1,10 +1,12 @@
 import type { WriteOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/json.ts';
+import type { KnownSpec } from '../json/known-specs.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
 import { knownKindOf } from '../workloads/kinds.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { dependenciesOf } from './dependencies.ts';
+import { answerOfSpec } from './known-answers.ts';
 import { isHealthy } from './health.ts';
 import { patchAnswer, type Answered, type InterpreterRequest } from './interpreter-context.ts';
 import { revisionEdits } from './multi-replicas.ts';
@@ -83,10 +85,17 @@ function revised(object: JsonObject, kind: WorkloadKind, replicas: number): Writ
   );
 }
 
-/** @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID, WORKLOAD_SCALE */
-export const operate = (
+/**
+ * @param spec the object's spec, where it is known
+ * @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID, WORKLOAD_SCALE
+ */
+export function operate(
   operation: Operate,
   object: JsonObject,
   request: InterpreterRequest,
   kinds: readonly WorkloadKind[],
-): Answered => operation(object, knownKindOf(object, kinds), request);
+  spec?: KnownSpec,
+): Answered {
+  const kind = knownKindOf(object, kinds);
+  return answerOfSpec(spec, object, kind, request, (of) => operation(of, kind, request));
+}

@@ -1,7 +1,13 @@
 import { isObject, own, ownObject, type JsonObject } from './json.ts';
 import { constant } from './patch.ts';
 import { UNGUESSABLE } from './pieces.ts';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, plain, withoutLists } from './unread-lists.ts';
+import {
+  ENVIRONMENT_AND_VOLUMES,
+  MANAGED_FIELDS,
+  plain,
+  withoutLists,
+  type UnreadList,
+} from './unread-lists.ts';
 
 /** The text of one spec, in which what differs from Pod to Pod of one template is left open. */
 export interface KnownSpec {
@@ -60,10 +66,16 @@ const CLOSE_OBJECT = 0x7d;
  * in a valid document the same bytes are the same value there. An invalid document stays invalid without it.
  */
 export class KnownSpecs {
+  /** What is left out of the bodies in which specs are looked for. */
+  readonly among: readonly UnreadList[];
   readonly #known: KnownSpec[] = [];
   #next = 0;
   #credit = MOST_CREDIT;
   #passed = 0;
+
+  constructor(among: readonly UnreadList[]) {
+    this.among = among;
+  }
 
   find(bytes: Buffer): FoundSpec | undefined {
     if (this.#known.length === 0) return undefined;

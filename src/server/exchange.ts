@@ -113,7 +113,8 @@ export class Exchange implements WebhookRequest {
     const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
     try {
-      if (unread === ALL_READ) this.found = this.#endpoint.specs?.find(bytes);
+      const { specs } = this.#endpoint;
+      if (unread === specs?.among) this.found = specs.find(bytes);
       body = parseJson(bytes, unread, this.found);
     } catch (failure) {
       this.#fail(failure as HttpFailure);

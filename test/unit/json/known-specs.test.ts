@@ -31,7 +31,7 @@ const cut = (text: string): unknown =>
   JSON.parse(withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]));
 
 function knowing(...texts: string[]): KnownSpecs {
-  const specs = new KnownSpecs();
+  const specs = new KnownSpecs([MANAGED_FIELDS]);
   for (const text of texts) specs.learn(Buffer.from(text));
   return specs;
 }
@@ -109,7 +109,7 @@ test('what is read around a known spec is what is read without large lists, and 
 });
 
 test('few specs are kept, of a bounded length, and the oldest goes first', () => {
-  const specs = new KnownSpecs();
+  const specs = new KnownSpecs([MANAGED_FIELDS]);
   const text = (index: number): string => review({ priority: index });
   for (let index = 0; index <= MOST_SPECS; index += 1) specs.learn(Buffer.from(text(index)));
   expect(around(specs, text(0))).toBeUndefined();
@@ -119,7 +119,7 @@ test('few specs are kept, of a bounded length, and the oldest goes first', () =>
 });
 
 test('a spec that is of no use is not looked for, and where none comes again hardly any is learnt', () => {
-  const specs = new KnownSpecs();
+  const specs = new KnownSpecs([MANAGED_FIELDS]);
   const text = review({ priority: 1 });
   const known = specs.learn(Buffer.from(text));
   if (known === undefined) throw new Error('it is not learnt');
