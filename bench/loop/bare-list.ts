@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { request } from 'node:https';
 import { promisify } from 'node:util';
+import { PROTOBUF_OR_JSON } from '../../src/kube/client/watch-frames.ts';
 import { POD_GANGS, PODS, collectionPath, type Resource } from '../../src/kube/client/resources.ts';
 import { readKubeconfig } from '../../test/cluster/control-plane/kubeconfig.ts';
 import { LABEL_POD_GANG } from '../../src/api/names.ts';
@@ -9,7 +10,8 @@ import { LABEL_POD_GANG } from '../../src/api/names.ts';
 const END = 'k8s.io/initial-events-end';
 
 /**
- * Receives both lists as streams and reads nothing of them: what API server and wire need by themselves.
+ * Receives both lists as streams, in the encodings that Muster asks for, and reads nothing of them: what API server and wire
+ * need by themselves.
  * @returns milliseconds until the bookmarks that end them
  */
 export async function bareListMs(kubeconfig: string): Promise<number> {
@@ -32,10 +34,11 @@ async function receive(kubeconfig: string, resource: Resource, labelSelector?: s
     resourceVersionMatch: 'NotOlderThan',
     ...(labelSelector !== undefined && { labelSelector }),
   });
+  const accept = PROTOBUF_OR_JSON;
   const proof =
     'token' in identity
-      ? { headers: { authorization: `Bearer ${identity.token}` } }
-      : { cert: identity.certificate, key: identity.key };
+      ? { headers: { accept, authorization: `Bearer ${identity.token}` } }
+      : { headers: { accept }, cert: identity.certificate, key: identity.key };
   const address = new URL(`${collectionPath(resource)}?${query.toString()}`, url);
   await new Promise<void>((resolve, reject) => {
     const asked = request(address, { ca, agent: false, ...proof }, (answer) => {
