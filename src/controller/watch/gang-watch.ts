@@ -13,6 +13,7 @@ import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
 import { MEMBER_POD_FIELDS } from './member-pod-fields.ts';
+import { SharedValues } from './shared-values.ts';
 
 /** @param change the event, when it was one of the gang or of one of its Pods */
 export type TouchHandler = (key: string, change?: ObjectChange<GangRecord> | ObjectChange<PodRecord>) => void;
@@ -77,7 +78,7 @@ export function watchGangs(
     client,
     resource: POD_GANGS,
     namespace,
-    trim: (object) => readGangRecord(asJson(object)),
+    trim: (object) => shared.gang(readGangRecord(asJson(object))),
     room,
     observer: observe(POD_GANGS),
   });
@@ -178,63 +179,3 @@ const sameEntries = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, stri
 
 /** The raw object: its declared type lists only the fields that clients use. */
 const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;
-
-/** The table of a field is cleared beyond this many values; later values are shared among themselves only. */
-const MAX_VALUES = 16_384;
-/** Longer texts are not shared: they seldom repeat, and the table would keep them after their Pods are gone. */
-const MAX_LENGTH = 512;
-
-/**
- * Replaces equal values in Pod records by one shared value. JSON.parse allocates a new string each time, so 20,000 Pods
- * would each hold a copy of "Scheduling is blocked …", of their gang's and node's names and of a list with Muster's
- * gate: a quarter of the cache. Only for records that are never modified.
- */
-export class SharedValues {
-  readonly #texts = new Map<string, string>();
-  readonly #gates = new Map<string, PodRecord['gates']>();
-  readonly #conditions = new Map<string, PodRecord['podScheduled']>();
-  readonly #origins = new Map<string, PodRecord['origin']>();
-
-  pod(record: PodRecord): PodRecord {
-    const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName, priorityClassName } =
-      record;
-    const { origin, prepared, subdomain, asks } = record;
-    return {
-      ...record,
-      namespace: this.#text(record.namespace),
-      creationTimestamp: this.#optional(creationTimestamp),
-      gang: this.#text(record.gang),
-      group: this.#text(record.group),
-      baseGang: this.#optional(baseGang),
-      nodeName: this.#text(record.nodeName),
-      // Conditional spreads would turn each record into a dictionary-mode object of twice the size.
-      nativeGang: this.#optional(nativeGang),
-      schedulerName: this.#optional(schedulerName),
-      priorityClassName: this.#optional(priorityClassName),
-      prepared: this.#optional(prepared),
-      subdomain: this.#optional(subdomain),
-      asks: this.#optional(asks),
-      gates: deduplicated(this.#gates, JSON.stringify(gates), gates),
-      origin: origin && deduplicated(this.#origins, JSON.stringify(origin), origin),
-      podScheduled:
-        podScheduled && deduplicated(this.#conditions, JSON.stringify(podScheduled), podScheduled),
-    };
-  }
-
-  #optional(text: string | undefined): string | undefined {
-    return text === undefined ? undefined : this.#text(text);
-  }
-
-  #text(text: string): string {
-    return deduplicated(this.#texts, text, text);
-  }
-}
-
-function deduplicated<T>(known: Map<string, T>, key: string, value: T): T {
-  if (key.length > MAX_LENGTH) return value;
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  if (known.size >= MAX_VALUES) known.clear();
-  known.set(key, value);
-  return value;
-}

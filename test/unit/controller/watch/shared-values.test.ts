@@ -1,8 +1,8 @@
 /** What makes a cache of many Pods small: equal parts are the same part. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readPodRecord } from '../../../../src/gang/read-records.ts';
-import { SharedValues } from '../../../../src/controller/watch/gang-watch.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
+import { SharedValues } from '../../../../src/controller/watch/shared-values.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 
 const parsed = (
@@ -58,4 +58,38 @@ test('a record says the same before and after, however many there were', () => {
     const record = readPodRecord(parsed('a', { gang: `gang-${index}` }));
     if (shared.pod(record).gang !== `gang-${index}`) throw new Error(`gang-${index} was mistaken`);
   }
+});
+
+const parsedGang = (name: string, message: string): JsonObject =>
+  JSON.parse(
+    JSON.stringify({
+      metadata: { namespace: 'ml', name, uid: name, resourceVersion: '7', labels: { app: message } },
+      spec: { podgroups: [{ name: 'worker', minReplicas: 1, podReferences: [] }] },
+      status: {
+        phase: 'Pending',
+        conditions: [
+          { type: 'Ready', status: 'False', reason: 'PodsNotReady', message, observedGeneration: 2 },
+          { type: 'Initialized', status: 'True', lastTransitionTime: '2026-11-28T20:00:00Z' },
+        ],
+      },
+    }),
+  ) as JsonObject;
+
+test('gangs with the same labels have one map of them, others their own', () => {
+  const shared = new SharedValues();
+  const [a, b, c] = ['x', 'x', 'y'].map((label) => shared.gang(readGangRecord(parsedGang('a', label))));
+  expect(b?.labels).toBe(a?.labels);
+  expect(c?.labels).toEqual(new Map([['app', 'y']]));
+  expect(c?.annotations).toBe(a?.annotations);
+});
+
+test('a gang says the same before and after, whatever its conditions have', () => {
+  const shared = new SharedValues();
+  const text = fc.string({ maxLength: 3 });
+  fc.assert(
+    fc.property(text, text, (name, message) => {
+      const record = readGangRecord(parsedGang(name, message));
+      expect(shared.gang(record)).toEqual(record);
+    }),
+  );
 });
