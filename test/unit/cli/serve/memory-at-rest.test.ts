@@ -58,3 +58,36 @@ test('V8 frees what is left of busy times once the thread rests', () => {
   );
   expect({ stdout, stderr, status }).toEqual({ stdout: 'true true true\n', stderr: '', status: 0 });
 });
+
+// Buffers of which every second stays: what is freed lies between what is in use.
+const FREED_BETWEEN = `
+  const { trimOfGlibc } = await import(process.argv[1]);
+  const { emitWarning } = process;
+  const giveBack = trimOfGlibc();
+  const kept = [];
+  let freed = [];
+  for (let n = 0; n < 4_000; n += 1) {
+    freed.push(Buffer.allocUnsafeSlow(16_384).fill(1));
+    kept.push(Buffer.allocUnsafeSlow(512).fill(1));
+  }
+  freed = [];
+  gc();
+  const rss = () => process.memoryUsage.rss() / 2 ** 20;
+  while (process.memoryUsage().arrayBuffers > 8 * 2 ** 20) await new Promise(setImmediate);
+  const before = rss();
+  giveBack();
+  console.log(before - rss() > 40, kept.length, process.emitWarning === emitWarning);
+`;
+
+test('the C library gives back what was freed, and Node does not warn of how it is asked to', () => {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--expose-gc', '--input-type=module', '-e', FREED_BETWEEN, SOURCE],
+    {
+      env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
+      encoding: 'utf8',
+      timeout: 60_000,
+    },
+  );
+  expect({ stdout, stderr, status }).toEqual({ stdout: 'true 4000 true\n', stderr: '', status: 0 });
+});
