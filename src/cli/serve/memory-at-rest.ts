@@ -11,7 +11,7 @@ const LOOKS_UNTIL_REST = 10;
 const LOOKS_AT_REST = 30;
 
 /** V8 frees in its own time, so memory is given back this often while it is saved. */
-const LOOKS_BETWEEN_RETURNS = 10;
+const LOOKS_BETWEEN_RETURNS = 3;
 
 /** When V8 is to save memory: for half a minute from when the thread has come to rest. */
 export class Rest {
