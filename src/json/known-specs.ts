@@ -33,7 +33,7 @@ export interface FoundSpec {
   fits: boolean;
 }
 
-/** Specs that are kept: one for each group of Pods that are created at the same time. */
+/** Specs that are kept: one for each group of Pods that are created, or workload that is asked about, at the same time. */
 export const MOST_SPECS = 8;
 export const MAX_SPEC_BYTES = 16 * 1024;
 const MAX_OPEN = 64;
@@ -59,8 +59,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Recognises the specs of Pods by their bytes, so that further Pods of one template need not be parsed: they differ in their
- * metadata, host name and the volume of their token.
+ * Recognises specs by their bytes, so that they need not be parsed again. Further Pods of one template differ in their
+ * metadata, host name and the volume of their token; a workload that is asked about again in its metadata and status.
  *
  * A value is recognised only where it begins after `{"spec":` or `,"spec":`. Inside a string the quotes would be escaped, so
  * in a valid document the same bytes are the same value there. An invalid document stays invalid without it.
@@ -112,8 +112,8 @@ export class KnownSpecs {
 }
 
 /**
- * The review without the large lists of its Pod. Undefined where the spec that was found is not the Pod's, or the rest is no
- * JSON.
+ * The review without the large lists of its object. Undefined where the spec that was found is not the object's, or the rest is
+ * no JSON.
  */
 export function parsedAround(bytes: Buffer, found: FoundSpec, encoding: 'utf8' | 'latin1'): unknown {
   const { known, start, end, hostname } = found;
@@ -124,9 +124,9 @@ export function parsedAround(bytes: Buffer, found: FoundSpec, encoding: 'utf8' |
   } catch {
     return undefined;
   }
-  const pod = ownObject(own(body, 'request'), 'object') as Record<string, unknown> | undefined;
-  if (own(pod, 'spec') !== PLACE || pod === undefined) return undefined;
-  pod['spec'] = hostname === undefined ? known.light : { ...known.light, hostname };
+  const object = ownObject(own(body, 'request'), 'object') as Record<string, unknown> | undefined;
+  if (own(object, 'spec') !== PLACE || object === undefined) return undefined;
+  object['spec'] = hostname === undefined ? known.light : { ...known.light, hostname };
   found.fits = true;
   return body;
 }

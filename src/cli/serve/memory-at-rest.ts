@@ -9,7 +9,6 @@ const RESTS_BELOW = 0.05;
 const LOOKS_UNTIL_REST = 10;
 /** V8 needs 17 s for two collections in small steps. */
 const LOOKS_AT_REST = 30;
-
 /** V8 frees in its own time, so memory is given back this often while it is saved. */
 const LOOKS_BETWEEN_RETURNS = 3;
 
@@ -25,9 +24,10 @@ export class Rest {
 }
 
 /**
- * Lets V8 collect what is left of busy times once they are over, and the C library give it back. V8's memory reducer does that in steps of milliseconds, but
- * never for a process that allocates nothing: it finds no rate of allocation that it could call low. Where memory matters
- * more than speed it does not ask for one (`MemoryReducer::TimerTask`, `Heap::ShouldOptimizeForMemoryUsage`).
+ * Lets V8 collect what is left of busy times once they are over, and the C library give it back. V8's memory reducer collects
+ * in steps of milliseconds, but never for a process that allocates nothing: it finds no rate of allocation that it could call
+ * low. Where memory matters more than speed it does not ask for one (`MemoryReducer::TimerTask`,
+ * `Heap::ShouldOptimizeForMemoryUsage`).
  * @returns a function that ends this
  */
 export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
@@ -44,8 +44,9 @@ export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
     const now = performance.eventLoopUtilization();
     save(rest.savesAfter(performance.eventLoopUtilization(now, before).utilization));
     before = now;
-    looks = saves ? looks + 1 : 0;
-    if (saves && looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
+    if (!saves) return;
+    looks += 1;
+    if (looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
   }, everyMs).unref();
   return () => {
     clearInterval(timer);
