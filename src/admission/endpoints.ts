@@ -15,6 +15,7 @@ import {
 import { decideWithNeeds, Needs } from '../api/needs.ts';
 import { ALL_READ, type WebhookEndpoint, type WebhookResponse } from '../api/webhook-endpoint.ts';
 import { KnownSpecs } from '../json/known-specs.ts';
+import { SpecTexts } from '../json/spec-texts.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 import { quoted } from '../text/printable.ts';
 import { hostedIn } from '../backends/hosted.ts';
@@ -123,6 +124,7 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
     return {
       path: webhook.path,
       specs,
+      texts: isCut ? new SpecTexts() : undefined,
       unread: isCut ? unreadOfPods(policy) : webhook.kind === undefined ? CUT : ALL_READ,
       handle: (asked) => {
         const { bytes, found } = asked;

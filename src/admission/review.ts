@@ -73,6 +73,18 @@ export const orUntouched = (made: Decided): Decision => (made instanceof Needs ?
 /** Builds a decision from the parts that differ from {@link untouched}. */
 export const decision = (parts: Partial<Decision>): Decision => ({ ...UNTOUCHED, ...parts });
 
+/** What a decision was made with. */
+const partsOf = new WeakMap<Decision, readonly unknown[]>();
+
+/**
+ * Lets `parts` live as long as the decision. V8's code refers weakly to the hidden classes of objects, and is gone with the last
+ * object of one: docs/adr/0057.
+ */
+export function madeWith(made: Decision, ...parts: readonly unknown[]): Decision {
+  partsOf.set(made, parts);
+  return made;
+}
+
 export const REVIEW_API_VERSION = 'admission.k8s.io/v1';
 export const REVIEW_KIND = 'AdmissionReview';
 /** The most characters of a uid. An API server's uid has 36. */

@@ -1,4 +1,5 @@
 import type { FoundSpec, KnownSpecs } from '../json/known-specs.ts';
+import type { SpecTexts } from '../json/spec-texts.ts';
 import { MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface WebhookEndpoint {
   readonly unread?: readonly UnreadList[] | ((head: BodyHead) => readonly UnreadList[]) | undefined;
   /** Specs that need not be parsed again, see {@link KnownSpecs.among}. Absent: each body is parsed. */
   readonly specs?: KnownSpecs | undefined;
+  /** Parses bodies of which more than managedFields is left out. Absent: `JSON.parse` does. */
+  readonly texts?: SpecTexts | undefined;
   /**
    * Answers a request at once, or returns a promise where the answer has to wait.
    * @throws {BadRequest} answered with 400; {TryLater} with 503, which the caller retries by itself; anything else with 500

@@ -26,6 +26,8 @@ export interface ExchangeContext {
   readonly limiter: AdmissionLimiter;
   readonly queue: FairQueue;
   readonly connections: Connections;
+  /** By path, the objects of the last small review: without them V8 would drop its code at rest (docs/adr/0057). */
+  readonly kept: Map<string, unknown>;
   /** Awaited before each decision, by tests of the deadline and the drain. */
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
@@ -67,8 +69,7 @@ export class Exchange implements WebhookRequest {
     );
     connection.busy = true;
     connection.usedAt = this.#startedAt;
-    const deadlineMs = deadlineOf(request.url ?? '');
-    this.#deadlineMs = deadlineMs;
+    const deadlineMs = (this.#deadlineMs = deadlineOf(request.url ?? ''));
     const timer = setTimeout(() => {
       this.#fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
     }, deadlineMs);
@@ -108,14 +109,13 @@ export class Exchange implements WebhookRequest {
   }
 
   #decide(bytes: Buffer): void {
-    // The deadline has passed and was answered already.
-    if (this.#answered) return;
+    if (this.#answered) return; // The deadline has passed.
     const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
     try {
-      const { specs } = this.#endpoint;
+      const { specs, texts } = this.#endpoint;
       if (unread === specs?.among) this.found = specs.find(bytes);
-      body = parseJson(bytes, unread, this.found);
+      body = parseJson(bytes, unread, this.found, texts);
     } catch (failure) {
       this.#fail(failure as HttpFailure);
       return;
@@ -167,7 +167,7 @@ export class Exchange implements WebhookRequest {
   #send(response: WebhookResponse): void {
     if (this.#answered) return;
     this.#answered = true;
-    const { metrics, connections } = this.#context;
+    const { metrics, connections, kept } = this.#context;
     const { body, operation, outcome } = response;
     const length = Buffer.byteLength(body);
     const headers = { 'content-type': 'application/json', 'content-length': length };
@@ -180,6 +180,7 @@ export class Exchange implements WebhookRequest {
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     response.sent(ms);
+    if (this.#announced <= LARGE_BYTES) kept.set(this.#endpoint.path, [this, this.#response, response]);
     if (this.bytes !== undefined) freeBody(this.bytes);
   }
 

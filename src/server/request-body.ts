@@ -10,6 +10,7 @@ import {
 } from '../json/bounds.ts';
 import { parsedAround, type FoundSpec } from '../json/known-specs.ts';
 import { parseInPieces, TooDeep } from '../json/pieces.ts';
+import type { SpecTexts } from '../json/spec-texts.ts';
 import { partsWithoutLists, textOf, withoutLists, type UnreadList } from '../json/unread-lists.ts';
 import { ALL_READ, type BodyHead, type WebhookEndpoint } from '../api/webhook-endpoint.ts';
 import { HttpFailure } from './failure.ts';
@@ -50,12 +51,12 @@ export const unreadOf = (
  * @param found a spec in it that need not be parsed, where it fits
  * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
  */
-export function parseJson(bytes: Buffer, unread = ALL_READ, found?: FoundSpec): unknown {
+export function parseJson(bytes: Buffer, unread = ALL_READ, found?: FoundSpec, texts?: SpecTexts): unknown {
   const encoding = encodingOf(bytes);
   // `LargeBody` has checked larger bodies.
   if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
   const around = found && parsedAround(bytes, found, encoding);
-  return around ?? parsed(withoutLists(bytes, unread, encoding));
+  return around ?? parsed(withoutLists(bytes, unread, encoding), unread === ALL_READ ? undefined : texts);
 }
 
 /** Bytes that are parsed in one step, counted after unread lists are left out. */
@@ -95,9 +96,9 @@ function encodingOf(bytes: Buffer): 'latin1' | 'utf8' {
 }
 
 /** @throws {HttpFailure} 400 */
-function parsed(text: string): unknown {
+function parsed(text: string, texts?: SpecTexts): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return texts === undefined ? (JSON.parse(text) as unknown) : texts.parse(text);
   } catch (thrown) {
     throw notJson(thrown);
   }

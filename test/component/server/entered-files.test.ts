@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
-const MOST_FILES = 30;
+const MOST_FILES = 31;
 const PROGRAM = fileURLToPath(new URL('entered-files-program.ts', import.meta.url));
 
 interface Entered {
@@ -13,7 +13,7 @@ interface Entered {
   readonly patched: boolean;
 }
 
-test('a Pod’s review enters at most 30 files of src', async () => {
+test('a Pod’s review enters at most 31 files of src', async () => {
   // Coverage of this run, where it is on, is none of the program's.
   const env = { ...process.env };
   delete env['NODE_V8_COVERAGE'];
