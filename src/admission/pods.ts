@@ -25,14 +25,7 @@ import { NO_PREPARERS, preparersOfPod } from './pod-preparers.ts';
 import { checkReady, answeringBackend, policyIdle, type Policy } from './policy.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
-import {
-  decision,
-  madeWith,
-  untouched,
-  type AdmissionRequest,
-  type Decision,
-  type Decided,
-} from './review.ts';
+import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';
 
 /** Whether Muster handles the Pod: it is labelled for a gang, is no mirror Pod, and its namespace is not exempt. */
 const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
@@ -95,13 +88,13 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   }
   const otherPriority = givePriority(pod, membership, policy, patch);
   const by = { backend: answer ?? backend, first: policy.preparers ?? [], last: besides.preparers, failed };
-  const decided: Decision = {
+  return {
     ...prepared(request, by, { pod, gang: membership, patch }),
     warnings: [notice, otherPriority, policyIdle(pod, policy)].filter((said) => said !== undefined),
     backend: backend.name,
     gang: gangKey(membership),
+    madeWith: [pod, named, selection, besides, patch],
   };
-  return madeWith(decided, pod, named, selection, besides, patch);
 }
 
 /** Refuses a Pod instead of patching it, with the faults of its backend. */

@@ -57,6 +57,11 @@ export interface Decision {
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
+  /**
+   * The objects that it was made with. Nobody reads them: they live as long as the decision, since V8's code is gone with the last
+   * object that it was made for (docs/adr/0057).
+   */
+  readonly madeWith?: readonly unknown[];
 }
 
 const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };
@@ -72,18 +77,6 @@ export const orUntouched = (made: Decided): Decision => (made instanceof Needs ?
 
 /** Builds a decision from the parts that differ from {@link untouched}. */
 export const decision = (parts: Partial<Decision>): Decision => ({ ...UNTOUCHED, ...parts });
-
-/** What a decision was made with. */
-const partsOf = new WeakMap<Decision, readonly unknown[]>();
-
-/**
- * Lets `parts` live as long as the decision. V8's code refers weakly to the hidden classes of objects, and is gone with the last
- * object of one: docs/adr/0057.
- */
-export function madeWith(made: Decision, ...parts: readonly unknown[]): Decision {
-  partsOf.set(made, parts);
-  return made;
-}
 
 export const REVIEW_API_VERSION = 'admission.k8s.io/v1';
 export const REVIEW_KIND = 'AdmissionReview';
