@@ -58,7 +58,7 @@ export interface Decision {
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
   /**
-   * The objects that it was made with. Nobody reads them: they live as long as the decision, since V8's code is gone with the last
+   * Objects that it was made with. Nobody reads them: they live as long as the decision, since V8's code is gone with the last
    * object that it was made for (docs/adr/0057).
    */
   readonly madeWith?: readonly unknown[];
