@@ -1,6 +1,7 @@
 import { isObject, own, ownObject, type JsonObject } from './json.ts';
 import { constant } from './patch.ts';
 import { UNGUESSABLE } from './pieces.ts';
+import { LastLearnt, MAX_SPEC_LENGTH } from './spec-texts.ts';
 import {
   ENVIRONMENT_AND_VOLUMES,
   MANAGED_FIELDS,
@@ -33,15 +34,9 @@ export interface FoundSpec {
   fits: boolean;
 }
 
-/** Specs that are kept: one for each group of Pods that are created, or workload that is asked about, at the same time. */
-export const MOST_SPECS = 8;
-export const MAX_SPEC_BYTES = 16 * 1024;
 const MAX_OPEN = 64;
 /** A spec that is found so often in a row without any use is not looked for any more. */
 const MOST_IDLE = 8;
-/** Specs that are learnt without one of them being of use; then only each {@link SELDOM}th is learnt. */
-const MOST_CREDIT = 16;
-const SELDOM = 64;
 
 const KEY = Buffer.from('"spec":');
 const HOSTNAME = 'hostname';
@@ -68,20 +63,17 @@ const CLOSE_OBJECT = 0x7d;
 export class KnownSpecs {
   /** What is left out of the bodies in which specs are looked for. */
   readonly among: readonly UnreadList[];
-  readonly #known: KnownSpec[] = [];
-  #next = 0;
-  #credit = MOST_CREDIT;
-  #passed = 0;
+  readonly #learnt = new LastLearnt<KnownSpec>();
 
   constructor(among: readonly UnreadList[]) {
     this.among = among;
   }
 
   find(bytes: Buffer): FoundSpec | undefined {
-    if (this.#known.length === 0) return undefined;
+    if (this.#learnt.all.length === 0) return undefined;
     const start = startOfSpec(bytes);
     if (start === undefined) return undefined;
-    for (const known of this.#known) {
+    for (const known of this.#learnt.all) {
       const found = known.idle < MOST_IDLE ? foundAt(bytes, start, known) : undefined;
       if (found !== undefined) return found;
     }
@@ -90,24 +82,18 @@ export class KnownSpecs {
 
   /** The spec of this body is kept for the next. Where hardly any came again, most are not. */
   learn(bytes: Buffer): KnownSpec | undefined {
-    if (this.#credit === 0) {
-      this.#passed = (this.#passed + 1) % SELDOM;
-      if (this.#passed > 0) return undefined;
-    } else this.#credit -= 1;
-    const start = startOfSpec(bytes);
-    const end = start === undefined ? undefined : endOfObject(bytes, start);
-    if (start === undefined || end === undefined) return undefined;
-    const known = knownOf(bytes.toString('latin1', start, end), bytes.toString('utf8', start, end));
-    if (known === undefined) return undefined;
-    this.#known[this.#next] = known;
-    this.#next = (this.#next + 1) % MOST_SPECS;
-    return known;
+    return this.#learnt.learn(() => {
+      const start = startOfSpec(bytes);
+      const end = start === undefined ? undefined : endOfObject(bytes, start);
+      if (start === undefined || end === undefined) return undefined;
+      return knownOf(bytes.toString('latin1', start, end), bytes.toString('utf8', start, end));
+    });
   }
 
   /** Notes whether a found spec was of use. */
   used(known: KnownSpec, use: boolean): void {
     known.idle = use ? 0 : known.idle + 1;
-    if (use) this.#credit = Math.min(this.#credit + 1, MOST_CREDIT);
+    if (use) this.#learnt.used();
   }
 }
 
@@ -209,7 +195,7 @@ function lightOf(text: string, host: string | undefined): JsonObject | undefined
 /** The index after the brace that closes the object at `start`; undefined where none does within the length of a known spec. */
 function endOfObject(bytes: Buffer, start: number): number | undefined {
   const view = plain(bytes);
-  const end = Math.min(view.length, start + MAX_SPEC_BYTES);
+  const end = Math.min(view.length, start + MAX_SPEC_LENGTH);
   let depth = 0;
   for (let at = start; at < end; at += 1) {
     const byte = view[at];

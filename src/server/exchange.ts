@@ -180,7 +180,7 @@ export class Exchange implements WebhookRequest {
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     response.sent(ms);
-    if (this.#announced <= LARGE_BYTES) kept.set(this.#endpoint.path, [this, this.#response, response]);
+    if (this.bytes && this.bytes.length <= LARGE_BYTES) kept.set(this.#endpoint.path, [this, response]);
     if (this.bytes !== undefined) freeBody(this.bytes);
   }
 

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isObject, own } from '../../../src/json/json.ts';
-import { KnownSpecs, MAX_SPEC_BYTES, MOST_SPECS, parsedAround } from '../../../src/json/known-specs.ts';
+import { KnownSpecs, parsedAround } from '../../../src/json/known-specs.ts';
+import { MAX_SPEC_LENGTH, MOST_SPECS } from '../../../src/json/spec-texts.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/json/unread-lists.ts';
 import { searchLength } from '../../support/length.ts';
 
@@ -115,7 +116,7 @@ test('few specs are kept, of a bounded length, and the oldest goes first', () =>
   expect(around(specs, text(0))).toBeUndefined();
   for (let index = 1; index <= MOST_SPECS; index += 1)
     expect(around(specs, text(index))).toEqual(cut(text(index)));
-  expect(specs.learn(Buffer.from(review({ long: 'x'.repeat(MAX_SPEC_BYTES) })))).toBeUndefined();
+  expect(specs.learn(Buffer.from(review({ long: 'x'.repeat(MAX_SPEC_LENGTH) })))).toBeUndefined();
 });
 
 test('a spec that is of no use is not looked for, and where none comes again hardly any is learnt', () => {

@@ -1,7 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isObject, own } from '../../../src/json/json.ts';
-import { MAX_TEXT, MOST_TEXTS, SpecTexts } from '../../../src/json/spec-texts.ts';
+import { MAX_SPEC_LENGTH, MOST_SPECS, SpecTexts } from '../../../src/json/spec-texts.ts';
 import { searchLength } from '../../support/length.ts';
 
 const review = (spec: unknown, metadata: unknown = { name: 'a' }): string =>
@@ -112,15 +112,28 @@ test('whatever was seen before, a body is read as JSON.parse reads it', () => {
 test('few specs are kept, of a bounded length, and where none comes again hardly any is learnt', () => {
   const text = (index: number): string => review({ containers: [{ index }] });
   const texts = new SpecTexts();
-  for (let index = 0; index <= MOST_TEXTS; index += 1) texts.parse(text(index));
-  expect(shares(texts, text(MOST_TEXTS), text(MOST_TEXTS))).toBe(true);
+  for (let index = 0; index <= MOST_SPECS; index += 1) texts.parse(text(index));
+  expect(shares(texts, text(MOST_SPECS), text(MOST_SPECS))).toBe(true);
   const first = specOf(texts.parse(text(0)));
   expect(isObject(first) && Object.isFrozen(first)).toBe(true);
-  const long = review({ containers: [{ name: 'x'.repeat(MAX_TEXT) }] });
+  const long = review({ containers: [{ name: 'x'.repeat(MAX_SPEC_LENGTH) }] });
   expect(shares(texts, long, long)).toBe(false);
   for (let index = 100; index < 200; index += 1) texts.parse(text(index));
   const again = Array.from({ length: 40 }, (_, index) => shares(texts, text(300 + index), text(300 + index)));
   expect(again.filter(Boolean).length).toBeLessThan(10);
+});
+
+test('a known spec at another place than that of the object costs one more reading, and is not learnt again', () => {
+  const texts = new SpecTexts();
+  const elsewhere = review(spec, { spec });
+  for (let time = 0; time < 2 * MOST_SPECS; time += 1) texts.parse(elsewhere);
+  const readings = jest.spyOn(JSON, 'parse');
+  try {
+    texts.parse(elsewhere);
+    expect(readings.mock.calls.length).toBe(2);
+  } finally {
+    readings.mockRestore();
+  }
 });
 
 test('what is shared by Pods cannot be changed by what reads one of them', () => {
