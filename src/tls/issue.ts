@@ -1,13 +1,7 @@
-import { generateKeyPair, randomBytes, sign } from 'node:crypto';
+import { generateKeyPair } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
-import forge from 'node-forge';
-
-/**
- * The only file that uses node-forge, and only to issue certificates: node-forge has had flaws in verifying signatures,
- * so everything that is verified goes through `node:crypto`. Keys are created and used there as well, off the event
- * loop: a signature by forge's own RSA in JavaScript takes ten times as long.
- */
+import { signedCertificate } from './x509.ts';
 
 /** A certificate and its key, both PEM. */
 export interface Issued {
@@ -94,7 +88,7 @@ export const issueServingCertificate = ({
 
 const endEntity = [
   { name: 'basicConstraints', critical: true, cA: false },
-  { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+  { name: 'keyUsage', critical: true, digitalSignature: true },
 ];
 
 interface Order extends Validity {
@@ -106,6 +100,7 @@ interface Order extends Validity {
 
 const generateKeys = promisify(generateKeyPair);
 
+/** Keys are ECDSA P-256: a handshake's signature takes 0.03 ms of the event loop, with RSA of 2048 bits 0.9. */
 const issue = async ({
   commonName,
   issuedBy,
@@ -114,47 +109,19 @@ const issue = async ({
   days,
   backdatedMs = CLOCK_SKEW_MS,
 }: Order): Promise<Issued> => {
-  const keys = await generateKeys('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  const keys = await generateKeys('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'der' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
-  certificate.serialNumber = randomSerial();
-  certificate.validity.notBefore = new Date(now.getTime() - backdatedMs);
-  certificate.validity.notAfter = new Date(now.getTime() + days * DAY_MS);
-  certificate.setSubject([{ name: 'commonName', value: commonName }]);
-
-  const issuer = issuedBy === undefined ? certificate : forge.pki.certificateFromPem(issuedBy.certificate);
-  certificate.setIssuer(issuer.subject.attributes);
-  certificate.setExtensions([
-    ...extensions,
-    { name: 'subjectKeyIdentifier' },
-    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
-  ]);
-  certificate.sign(openssl(issuedBy?.key ?? keys.privateKey, certificate), forge.md.sha256.create());
-  return { certificate: toUnixLines(forge.pki.certificateToPem(certificate)), key: keys.privateKey };
+  const certificate = signedCertificate({
+    commonName,
+    notBefore: new Date(now.getTime() - backdatedMs),
+    notAfter: new Date(now.getTime() + days * DAY_MS),
+    extensions,
+    publicKey: keys.publicKey,
+    signedWith: issuedBy?.key ?? keys.privateKey,
+    issuer: issuedBy?.certificate,
+  });
+  return { certificate, key: keys.privateKey };
 };
-
-/**
- * A key in forge's interface that signs with `node:crypto`: forge asks for the signature of the `tbsCertificate` it
- * just built.
- */
-const openssl = (key: string, certificate: forge.pki.Certificate): forge.pki.rsa.PrivateKey => {
-  const signature = (): string => {
-    const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 };
-    const der = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'binary');
-    return sign('sha256', der, key).toString('binary');
-  };
-  return { sign: signature } as unknown as forge.pki.rsa.PrivateKey;
-};
-
-/** 128 bits, hexadecimal. The highest bit is 0 (positive), the next 1 (no leading zero octet, which DER forbids). */
-const randomSerial = (): string => {
-  const bytes = randomBytes(16);
-  bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
-  return bytes.toString('hex');
-};
-
-const toUnixLines = (pem: string): string => pem.replaceAll('\r\n', '\n');

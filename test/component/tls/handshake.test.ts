@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { issueServingCertificate } from '../../../src/tls/issue.ts';
 import { loadServingPair, type ServingPair } from '../../../src/tls/reload.ts';
 import { applyPair } from '../../../src/tls/options.ts';
+import { issueRsaServing } from '../../support/client-certificate.ts';
 import { plainDirectory, secretData } from '../../unit/tls/mounted-secret.ts';
 import { SERVER_NAME, handshake, oneShot, post, serve } from './serving.ts';
 import type { Serving } from './serving.ts';
@@ -18,21 +19,23 @@ let pair: ServingPair;
 let next: ServingPair;
 let strict: Serving;
 let lenient: Serving;
+let lenientRsa: Serving;
 
 beforeAll(async () => {
-  [pair, next] = (await Promise.all(
-    [1, 2].map(async (days) => {
-      const issued = await issueServingCertificate({ dnsNames: [SERVER_NAME], now, days });
-      return loadServingPair(await plainDirectory(secretData(issued, issued)), {
-        now,
-        serverName: SERVER_NAME,
-      });
-    }),
-  )) as [ServingPair, ServingPair];
+  const issued = await Promise.all([
+    ...[1, 2].map((days) => issueServingCertificate({ dnsNames: [SERVER_NAME], now, days })),
+    issueRsaServing({ commonName: SERVER_NAME, now, days: 1 }),
+  ]);
+  const pairs = issued.map(async (one) =>
+    loadServingPair(await plainDirectory(secretData(one, one)), { now, serverName: SERVER_NAME }),
+  );
+  const [first, second, rsa] = (await Promise.all(pairs)) as [ServingPair, ServingPair, ServingPair];
+  [pair, next] = [first, second];
   strict = await serve(pair, { minVersion: 'TLSv1.3' });
   lenient = await serve(pair, { minVersion: 'TLSv1.2' });
+  lenientRsa = await serve(rsa, { minVersion: 'TLSv1.2' });
 });
-afterAll(() => Promise.all([strict.close(), lenient.close()]));
+afterAll(() => Promise.all([strict.close(), lenient.close(), lenientRsa.close()]));
 
 const alive = async ({ port }: Serving): Promise<void> => {
   const { status, body } = await post(port, { agent: oneShot(), ca: pair.certificate });
@@ -81,25 +84,38 @@ describe('versions and ciphers (V17)', () => {
   describe('with TLS 1.2 by choice', () => {
     versions(() => lenient);
     test('TLS 1.2 gets forward secrecy and authenticated encryption', async () => {
-      await expect(handshake(lenient.port, tls12)).resolves.toMatchObject({
-        protocol: 'TLSv1.2',
-        cipher: expect.stringMatching(/^ECDHE-RSA-.*(GCM|POLY1305)/),
-      });
+      for (const [serving, suite] of [
+        [lenient, /^ECDHE-ECDSA-.*(GCM|POLY1305)/],
+        [lenientRsa, /^ECDHE-RSA-.*(GCM|POLY1305)/],
+      ] as const) {
+        await expect(handshake(serving.port, tls12)).resolves.toMatchObject({
+          protocol: 'TLSv1.2',
+          cipher: expect.stringMatching(suite),
+        });
+      }
     });
     test.each([
-      ['CBC', 'ECDHE-RSA-AES256-SHA384:ECDHE-RSA-AES128-SHA'],
+      ['CBC', 'ECDHE-ECDSA-AES256-SHA384:ECDHE-ECDSA-AES128-SHA'],
+      ['CBC with an RSA certificate', 'ECDHE-RSA-AES256-SHA384:ECDHE-RSA-AES128-SHA'],
       ['RSA key exchange', 'AES128-GCM-SHA256:AES256-GCM-SHA384'],
       ['finite-field Diffie-Hellman', 'DHE-RSA-AES128-GCM-SHA256'],
     ])('%s is refused', async (_, ciphers) => {
-      await expect(
-        handshake(lenient.port, { ...tls12, ciphers: `${ciphers}:@SECLEVEL=0` }),
-      ).rejects.toMatchObject({ code: ALERT_HANDSHAKE });
+      for (const serving of [lenient, lenientRsa]) {
+        await expect(
+          handshake(serving.port, { ...tls12, ciphers: `${ciphers}:@SECLEVEL=0` }),
+        ).rejects.toMatchObject({ code: ALERT_HANDSHAKE });
+      }
       await alive(lenient);
     });
-    test.each(['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'])('%s works', async (ciphers) => {
-      await expect(handshake(lenient.port, { ...tls12, ciphers })).resolves.toMatchObject({
-        cipher: ciphers,
-      });
+    test.each([
+      ['ECDSA', () => lenient],
+      ['RSA', () => lenientRsa],
+    ] as const)('AES-128-GCM and ChaCha20 work with %s', async (kind, serving) => {
+      for (const ciphers of [`ECDHE-${kind}-AES128-GCM-SHA256`, `ECDHE-${kind}-CHACHA20-POLY1305`]) {
+        await expect(handshake(serving().port, { ...tls12, ciphers })).resolves.toMatchObject({
+          cipher: ciphers,
+        });
+      }
     });
   });
 
@@ -116,7 +132,7 @@ describe('versions and ciphers (V17)', () => {
     await expect(handshake(hard.port, { ALPNProtocols: ['h2'] })).rejects.toHaveProperty('code');
     await expect(handshake(soft.port, tls12)).resolves.toMatchObject({ protocol: 'TLSv1.2' });
     await expect(
-      handshake(soft.port, { ...tls12, ciphers: 'ECDHE-RSA-AES128-SHA:@SECLEVEL=0' }),
+      handshake(soft.port, { ...tls12, ciphers: 'ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0' }),
     ).rejects.toMatchObject({ code: ALERT_HANDSHAKE });
     await Promise.all(servers.map(({ close }) => close()));
   });

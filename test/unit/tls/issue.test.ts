@@ -1,10 +1,11 @@
-import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { X509Certificate, createHash, createPrivateKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import {
   issueAuthority,
   issueDevelopmentCertificates,
   issueServingCertificate,
 } from '../../../src/tls/issue.ts';
+import { issueRsaAuthority } from '../../support/client-certificate.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
@@ -52,6 +53,38 @@ describe('development certificates', () => {
     );
     expect(validToDate.toISOString()).toBe('2126-05-08T12:00:00.000Z');
   });
+});
+
+test('keys are ECDSA P-256, and the certificate is signed as its issuer’s key can', async () => {
+  const kept = await issueRsaAuthority({ commonName: 'made by version 0.1', days: 30, now });
+  const own = await issueAuthority({ commonName: 'made now', days: 30, now });
+  for (const [authority, signature] of [
+    [kept, 'sha256WithRSAEncryption'],
+    [own, 'ecdsa-with-SHA256'],
+  ] as const) {
+    const issued = await issueServingCertificate({ authority, dnsNames: ['a'], days: 1, now });
+    const leaf = new X509Certificate(issued.certificate);
+    const ca = new X509Certificate(authority.certificate);
+    expect(leaf.publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+    expect(leaf.signatureAlgorithm).toBe(signature);
+    // Who looks for the issuer compares names octet by octet, and key identifiers.
+    expect([leaf.checkIssued(ca), leaf.verify(ca.publicKey)]).toEqual([true, true]);
+  }
+});
+
+test('a key identifier is the SHA-1 of the public key’s bits, as of the CAs that version 0.1 made', async () => {
+  for (const make of [issueRsaAuthority, issueAuthority]) {
+    const { certificate } = await make({ commonName: 'ca', days: 1, now });
+    const { publicKey, raw } = new X509Certificate(certificate);
+    const spki = publicKey.export({ type: 'spki', format: 'der' });
+    // The bits are the last part: 65 octets of a point on P-256, or the RSAPublicKey.
+    const bits =
+      publicKey.asymmetricKeyType === 'ec'
+        ? spki.subarray(-65)
+        : publicKey.export({ type: 'pkcs1', format: 'der' });
+    const identifier = createHash('sha1').update(bits).digest();
+    expect(raw.indexOf(Buffer.concat([Buffer.from([4, 20]), identifier]))).toBeGreaterThan(0);
+  }
 });
 
 test('serial numbers are positive, of 128 bits, and each time others', async () => {

@@ -4,8 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
+import { issueDevelopmentCertificates, issueServingCertificate } from '../../../src/tls/issue.ts';
 import { loadServingPair } from '../../../src/tls/reload.ts';
+import { issueRsaAuthority } from '../../support/client-certificate.ts';
 
 /** A second opinion on what we issue, and certificates of kinds that we do not issue ourselves. */
 const here = spawnSync('openssl', ['version']).status === 0 ? describe : describe.skip;
@@ -24,6 +25,17 @@ here('with the openssl program', () => {
     const verify = 'verify -x509_strict -purpose sslserver -CAfile ca.crt';
     expect(openssl(directory, `${verify} -verify_hostname muster.test tls.crt`)).toBe('tls.crt: OK\n');
     expect(openssl(directory, `${verify} -verify_ip 127.0.0.1 tls.crt`)).toBe('tls.crt: OK\n');
+  });
+
+  test('so does a certificate under a CA with an RSA key', async () => {
+    const directory = emptyDirectory();
+    const authority = await issueRsaAuthority({ commonName: 'made by version 0.1', now, days: 2 });
+    const issued = await issueServingCertificate({ authority, dnsNames: ['muster.test'], days: 1, now });
+    await writeFile(join(directory, 'ca.crt'), authority.certificate);
+    await writeFile(join(directory, 'tls.crt'), issued.certificate);
+    expect(openssl(directory, 'verify -x509_strict -purpose sslserver -CAfile ca.crt tls.crt')).toBe(
+      'tls.crt: OK\n',
+    );
   });
 
   test('ECDSA P-256 under its own CA, as cert-manager is asked for', async () => {
