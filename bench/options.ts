@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
+import type { RestedTiming } from './admission/rested.ts';
 import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { FAR_PARTS } from './far/far.ts';
@@ -20,6 +21,7 @@ import type { WorkloadTiming } from './workloads/workloads.ts';
 const STAGES: Readonly<Record<string, readonly string[]>> = {
   admission: SCENARIOS.map(({ id }) => id),
   labelled: ['labelled'],
+  rested: ['rested'],
   growth: ['growth'],
   'api-server': ['api-server'],
   review: ['review'],
@@ -42,6 +44,7 @@ export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? []
 export interface Timing {
   readonly admission: AdmissionTiming;
   readonly labelled: AdmissionTiming;
+  readonly rested: RestedTiming;
   readonly growth: GrowthTiming;
   readonly apiServer: ApiServerTiming;
   readonly review: ReviewTiming;
@@ -137,6 +140,7 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
 const QUICK: Timing = {
   admission: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 50 },
   labelled: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
+  rested: { rests: 2, restMs: 500, sliceMs: 20, warmUpMs: 50, slices: 2, reviews: 32 },
   growth: { warmUp: 1000, reviews: 5000, settleMs: 100 },
   apiServer: { rounds: 4, pods: 8 },
   review: { pods: 500, rounds: 2 },
@@ -172,6 +176,7 @@ const QUICK: Timing = {
 const USUAL: Timing = {
   admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
   labelled: { starts: 6, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
+  rested: { rests: 6, restMs: 40_000, sliceMs: 100, warmUpMs: 6000, slices: 5, reviews: 304 },
   growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },
   apiServer: { rounds: 40, pods: 16 },
   review: { pods: 17_770, rounds: 3 },

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { measureAdmission } from './admission/admission.ts';
 import { measureGrowth } from './admission/growth.ts';
 import { measureLabelled } from './admission/labelled.ts';
+import { measureRested } from './admission/rested.ts';
 import { makeScratch } from './admission/servers.ts';
 import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
@@ -41,6 +42,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   try {
     await stage('admission', () => measureAdmission(only, timing.admission, setting));
     await stage('labelled', () => measureLabelled(timing.labelled, setting));
+    await stage('rested', () => measureRested(timing.rested, setting));
     await stage('growth', () => measureGrowth(timing.growth, setting));
     await stage('hostile', () => measureHostile(only, timing.hostile, setting));
   } finally {

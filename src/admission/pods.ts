@@ -93,7 +93,6 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     warnings: [notice, otherPriority, policyIdle(pod, policy)].filter((said) => said !== undefined),
     backend: backend.name,
     gang: gangKey(membership),
-    madeWith: [pod, patch],
   };
 }
 

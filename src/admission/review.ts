@@ -57,11 +57,6 @@ export interface Decision {
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
-  /**
-   * Objects that it was made with. Nobody reads them: they live as long as the decision, since V8's code is gone with the last
-   * object that it was made for (docs/adr/0057).
-   */
-  readonly madeWith?: readonly unknown[];
 }
 
 const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };

@@ -26,8 +26,6 @@ export interface ExchangeContext {
   readonly limiter: AdmissionLimiter;
   readonly queue: FairQueue;
   readonly connections: Connections;
-  /** By path, the objects of the last small review: without them V8 would drop its code at rest (docs/adr/0057). */
-  readonly kept: Map<string, unknown>;
   /** Awaited before each decision, by tests of the deadline and the drain. */
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
@@ -167,7 +165,7 @@ export class Exchange implements WebhookRequest {
   #send(response: WebhookResponse): void {
     if (this.#answered) return;
     this.#answered = true;
-    const { metrics, connections, kept } = this.#context;
+    const { metrics, connections } = this.#context;
     const { body, operation, outcome } = response;
     const length = Buffer.byteLength(body);
     const headers = { 'content-type': 'application/json', 'content-length': length };
@@ -180,7 +178,6 @@ export class Exchange implements WebhookRequest {
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     response.sent(ms);
-    if (this.bytes && this.bytes.length <= LARGE_BYTES) kept.set(this.#endpoint.path, [this, response]);
     if (this.bytes !== undefined) freeBody(this.bytes);
   }
 

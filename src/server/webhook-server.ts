@@ -76,7 +76,6 @@ export class WebhookServer {
       limiter: this.#limiter,
       queue: new FairQueue(),
       connections: this.connections,
-      kept: new Map(),
     };
     this.#routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#server = this.#createServer();

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics } from 'node:v8';
 
 /** The thread's share of work is looked at this often (ms): as soon as it works, speed matters again. */
 const LOOK_EVERY_MS = 1_000;
@@ -7,12 +7,14 @@ const LOOK_EVERY_MS = 1_000;
 const RESTS_BELOW = 0.05;
 /** What waits for an answer of the API server for some seconds does not rest yet. */
 const LOOKS_UNTIL_REST = 10;
-/** V8 needs 17 s for two collections in small steps. */
+/** V8 gives back the pages that a collection freed eight seconds after it. */
 const LOOKS_AT_REST = 30;
-/** V8 frees in its own time, so memory is given back this often while it is saved. */
+/** Memory is given back this often meanwhile. */
 const LOOKS_BETWEEN_RETURNS = 3;
+/** V8 lets a small heap grow by less. What the C library makes of so many bytes takes addresses, and no memory. */
+const LEAST_BUFFER_BYTES = 64 * 2 ** 20;
 
-/** When V8 is to save memory: for half a minute from when the thread has come to rest. */
+/** When memory is to be saved: for half a minute from when the thread has come to rest. */
 export class Rest {
   #quiet = 0;
 
@@ -24,34 +26,40 @@ export class Rest {
 }
 
 /**
- * Lets V8 collect what is left of busy times once they are over, and the C library give it back. V8's memory reducer collects
- * in steps of milliseconds, but never for a process that allocates nothing: it finds no rate of allocation that it could call
- * low. Where memory matters more than speed it does not ask for one (`MemoryReducer::TimerTask`,
- * `Heap::ShouldOptimizeForMemoryUsage`).
+ * Lets V8 collect what is left of busy times once they are over, and the C library give it back.
  * @returns a function that ends this
  */
 export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
   const rest = new Rest();
   const giveBack = trimOfGlibc();
   let looks = 0;
-  let saves = false;
-  const save = (wanted: boolean): void => {
-    if (wanted !== saves) setFlagsFromString(wanted ? '--optimize-for-size' : '--no-optimize-for-size');
-    saves = wanted;
-  };
+  let buffer: ArrayBuffer | undefined;
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    save(rest.savesAfter(performance.eventLoopUtilization(now, before).utilization));
+    const saves = rest.savesAfter(performance.eventLoopUtilization(now, before).utilization);
     before = now;
-    if (!saves) return;
-    looks += 1;
-    if (looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
+    // The collection has ended by the next look; a buffer that it found alive would bring on the next one.
+    buffer?.transfer(0);
+    buffer = saves && looks === 0 ? bufferBeyondGrowth() : undefined;
+    looks = saves ? looks + 1 : 0;
+    if (saves && looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
   }, everyMs).unref();
-  return () => {
-    clearInterval(timer);
-    save(false);
-  };
+  return () => clearInterval(timer);
+}
+
+/**
+ * A buffer with which V8 begins to collect the whole heap, in steps of milliseconds: it passes the share by which memory may
+ * grow. A collection that V8 makes to save memory takes the hidden classes that optimised code was made for where no object
+ * has them just then, and the code with them; one that follows growth leaves both.
+ */
+function bufferBeyondGrowth(): ArrayBuffer | undefined {
+  try {
+    return new ArrayBuffer(Math.max(LEAST_BUFFER_BYTES, getHeapStatistics().total_heap_size));
+  } catch {
+    // There are no addresses for it, so V8 collects when it does so by itself.
+    return undefined;
+  }
 }
 
 /**
