@@ -1,7 +1,6 @@
 import { generateKeyPair } from 'node:crypto';
-import { isIP } from 'node:net';
 import { promisify } from 'node:util';
-import { signedCertificate } from './x509.ts';
+import { altNameOf, signedCertificate } from './x509.ts';
 
 /** A certificate and its key, both PEM. */
 export interface Issued {
@@ -61,10 +60,7 @@ export const issueAuthority = ({
     ],
   });
 
-/**
- * Issues a server certificate. IP addresses among `dnsNames` are entered as IP addresses, since clients that dial an
- * address ignore DNS names. Without an authority the certificate is self-signed.
- */
+/** Issues a server certificate, for IP addresses among `dnsNames` too. Without an authority it is self-signed. */
 export const issueServingCertificate = ({
   authority,
   dnsNames,
@@ -79,9 +75,7 @@ export const issueServingCertificate = ({
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',
-        altNames: dnsNames.map((name) =>
-          isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name },
-        ),
+        altNames: dnsNames.map(altNameOf),
       },
     ],
   });

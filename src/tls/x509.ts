@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import forge from 'node-forge';
 
 /**
@@ -25,6 +26,10 @@ export interface Statement {
   /** PEM of the certificate of that key; absent: it is the key of this certificate. */
   readonly issuer: string | undefined;
 }
+
+/** A DNS name or an IP address in node-forge's form: clients that dial an address ignore DNS names. */
+export const altNameOf = (name: string): object =>
+  isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
 
 /** A certificate of version 3 (RFC 5280), PEM, with a random serial number and the identifiers of both keys. */
 export function signedCertificate(statement: Statement): string {
@@ -54,13 +59,13 @@ export function signedCertificate(statement: Statement): string {
   return `${new X509Certificate(whole).toString().trimEnd()}\n`;
 }
 
-/** The name and the key of a certificate of version 3, as they stand in it. */
+/** The name and the key of a certificate, as they stand in it. */
 function partsOf(pem: string): { readonly subject: Asn1; readonly publicKey: Buffer } {
   const { raw, publicKey } = new X509Certificate(pem);
   const [toBeSigned] = parsed(raw).value as Asn1[];
-  const subject = (toBeSigned?.value as Asn1[])[5];
-  if (subject === undefined) throw new Error('the certificate of the issuer is not of version 3');
-  return { subject, publicKey: publicKey.export({ type: 'spki', format: 'der' }) };
+  // The version comes first in a class of its own, and a certificate of version 1 has none.
+  const fields = (toBeSigned?.value as Asn1[]).filter(({ tagClass }) => tagClass === Class.UNIVERSAL);
+  return { subject: fields[4] as Asn1, publicKey: publicKey.export({ type: 'spki', format: 'der' }) };
 }
 
 /** ecdsa-with-SHA256, which takes no parameters, or sha256WithRSAEncryption, whose parameters are NULL. */

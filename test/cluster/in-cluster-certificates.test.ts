@@ -13,6 +13,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { issueRsaAuthority, issueRsaServing } from '../support/client-certificate.ts';
 import { inLength } from '../support/length.ts';
 import { calledOnLoopback, manifestsIn, type KubernetesObject } from '../support/manifests.ts';
 import { startServing, type Serving } from '../support/serving.ts';
@@ -334,6 +335,50 @@ clusterSuite('certificates in the cluster', () => {
     await admitted();
     expect((await doctorOfCertificates()).map(({ severity }) => severity)).toEqual(['ok', 'ok', 'ok', 'ok']);
   }, 120_000);
+
+  test('an earlier install with RSA keys is served, and goes over to ECDSA under load', async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.close()));
+    await empty();
+    const now = new Date();
+    const authority = await issueRsaAuthority({ commonName: 'Muster CA 1', now, days: 300 });
+    const leaf = await issueRsaServing({ authority, commonName: '127.0.0.1', now, days: 60 });
+    const data = {
+      ...{ 'ca.crt': authority.certificate, 'ca.key': authority.key },
+      ...{ 'tls.crt': leaf.certificate, 'tls.key': leaf.key },
+    };
+    const encoded = Object.entries(data).map(([key, pem]) => [key, Buffer.from(pem).toString('base64')]);
+    await plane.client.ok('PATCH', SECRET, { data: Object.fromEntries(encoded) });
+    await startOne();
+    route();
+    await admitted();
+    const kindsOf = async () =>
+      [await certificate('ca.crt'), await certificate('tls.crt')].map(
+        (one) => one?.publicKey.asymmetricKeyType,
+      );
+    expect(await kindsOf()).toEqual(['rsa', 'rsa']);
+
+    const load = createLoad(plane.client, 4);
+    const untilServed = (...kinds: readonly string[]) =>
+      until(`keys are of ${kinds.join(' and ')}`, async () => {
+        if (`${await kindsOf()}` !== `${kinds}`) throw new Error(`${await kindsOf()}`);
+        const end = (await certificate('tls.crt'))?.validToDate.getTime() ?? 0;
+        const ends = await Promise.all(replicas.map((one) => metric(one, 'muster_tls_not_after_seconds')));
+        return ends.every((served) => served === end / 1000);
+      });
+    await startOne({ leaf: { renewBefore: '1500h' } });
+    route();
+    await untilServed('rsa', 'ec');
+    await startOne({ ca: { renewBefore: '7500h', settle: '1s' } });
+    route();
+    await untilServed('ec', 'ec');
+    const before = load.admitted();
+    await until('Pods are admitted by the new certificate', () => load.admitted() > before + 20);
+    await load.stop();
+    expect(load.failures()).toEqual([]);
+    await untilCovered();
+    const cas = (await bundles()).map((one) => one.map(({ publicKey }) => publicKey.asymmetricKeyType));
+    expect(cas).toEqual(cas.map(() => ['rsa', 'ec']));
+  }, 180_000);
 
   test(`${LEAVES} leaf and ${CAS} CA rotations under load: no Pod is refused`, async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.close()));

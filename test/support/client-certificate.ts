@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Issued } from '../../src/tls/issue.ts';
-import { signedCertificate } from '../../src/tls/x509.ts';
+import { altNameOf, signedCertificate } from '../../src/tls/x509.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ export const issueRsaServing = (order: Order): Promise<Issued> =>
   issueWithRsaKey(order, [
     { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
     { name: 'extKeyUsage', serverAuth: true },
-    { name: 'subjectAltName', altNames: [{ type: 2, value: order.commonName }] },
+    { name: 'subjectAltName', altNames: [altNameOf(order.commonName)] },
   ]);
 
 async function issueWithRsaKey(
