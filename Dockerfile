@@ -37,6 +37,8 @@ ENV NODE_ENV=production
 # among the threads and raises that limit.
 ENV MALLOC_ARENA_MAX=1
 ENV MALLOC_MMAP_THRESHOLD_=131072
+# No session tickets, which nobody could use: Muster resumes no session.
+ENV OPENSSL_CONF=/app/openssl.cnf
 COPY --from=build /image ./
 # By number: runAsNonRoot cannot judge a name.
 USER 65532:65532

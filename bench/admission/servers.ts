@@ -171,11 +171,14 @@ export function nodeFlagsOfImage(): string[] {
   return (JSON.parse(entry) as string[]).filter((word) => word.startsWith('--'));
 }
 
-/** Of the C library, as the image sets it. */
+/** Of the C library and of OpenSSL, as the image sets them. */
 export function environmentOfImage(): Record<string, string> {
   const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   return Object.fromEntries(
-    [...text.matchAll(/^ENV (MALLOC_\w+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    [...text.matchAll(/^ENV ((?:MALLOC|OPENSSL)_\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value.replace('/app/', join(ROOT, 'release', 'image', '/')),
+    ]),
   );
 }
 

@@ -65,6 +65,7 @@ export function applicationFiles(
       if (wanted(path) && statSync(join(from, path)).isFile()) files.set(join(to, path), join(from, path));
   };
   for (const name of ['package.json', 'LICENSE']) files.set(name, join(root, name));
+  files.set('openssl.cnf', join(root, 'release', 'image', 'openssl.cnf'));
   add(join(dist, 'src'), 'dist/src', (path) => path.endsWith('.js'));
   for (const entry of globSync('*', { cwd: dist }))
     if (statSync(join(dist, entry)).isFile()) files.set(join('dist', entry), join(dist, entry));

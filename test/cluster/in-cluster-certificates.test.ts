@@ -360,7 +360,8 @@ clusterSuite('certificates in the cluster', () => {
     const load = createLoad(plane.client, 4);
     const untilServed = (...kinds: readonly string[]) =>
       until(`keys are of ${kinds.join(' and ')}`, async () => {
-        if (`${await kindsOf()}` !== `${kinds}`) throw new Error(`${await kindsOf()}`);
+        const found = (await kindsOf()).join(' and ');
+        if (found !== kinds.join(' and ')) throw new Error(`they are of ${found}`);
         const end = (await certificate('tls.crt'))?.validToDate.getTime() ?? 0;
         const ends = await Promise.all(replicas.map((one) => metric(one, 'muster_tls_not_after_seconds')));
         return ends.every((served) => served === end / 1000);

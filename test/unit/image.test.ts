@@ -69,7 +69,12 @@ describe('Dockerfile', () => {
     expect(runConfig(text, { VERSION: '1.2.3', COMMIT: 'abc' })).toEqual({
       User: `${user}:${user}`,
       ExposedPorts: { '9443/tcp': {}, '8081/tcp': {}, '8080/tcp': {} },
-      Env: ['NODE_ENV=production', 'MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'],
+      Env: [
+        'NODE_ENV=production',
+        'MALLOC_ARENA_MAX=1',
+        'MALLOC_MMAP_THRESHOLD_=131072',
+        'OPENSSL_CONF=/app/openssl.cnf',
+      ],
       Entrypoint: [
         '/nodejs/bin/node',
         '--max-semi-space-size=16',

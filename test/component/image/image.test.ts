@@ -220,7 +220,10 @@ const unable = noContainers();
       const { webhooks = 0, health = 0 } = serving() ?? {};
       expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
       const wire = await Wire.open(webhooks);
+      let tickets = 0;
+      wire.socket.on('session', () => (tickets += 1));
       expectGolden(await wire.send(httpRequest(MUTATE_POD, goldenText)).answer());
+      expect(tickets).toBe(0);
       wire.destroy();
 
       const none = '0000000000000000';
