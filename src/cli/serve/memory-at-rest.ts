@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /** The thread's share of work is looked at this often (ms): as soon as it works, speed matters again. */
 const LOOK_EVERY_MS = 1_000;
@@ -11,6 +11,10 @@ const LOOKS_UNTIL_REST = 10;
 const LOOKS_AT_REST = 30;
 /** Memory is given back this often meanwhile. */
 const LOOKS_BETWEEN_RETURNS = 3;
+/** The collection has ended by this look. */
+const LOOKS_UNTIL_COLLECTED = 5;
+/** Free memory between lasting objects for which it is worth to lose optimised code. */
+const LARGE_GAPS_BYTES = 16 * 2 ** 20;
 /** V8 lets a small heap grow by less. What the C library makes of so many bytes takes addresses, and no memory. */
 const LEAST_BUFFER_BYTES = 64 * 2 ** 20;
 
@@ -34,6 +38,12 @@ export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
   const giveBack = trimOfGlibc();
   let looks = 0;
   let buffer: ArrayBuffer | undefined;
+  let compacts = false;
+  const compact = (wanted: boolean): void => {
+    // V8's memory reducer waits for a low rate of allocation, which a thread at rest has not, but where size matters more.
+    if (wanted !== compacts) setFlagsFromString(wanted ? '--optimize-for-size' : '--no-optimize-for-size');
+    compacts = wanted;
+  };
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
@@ -43,9 +53,13 @@ export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
     buffer?.transfer(0);
     buffer = saves && looks === 0 ? bufferBeyondGrowth() : undefined;
     looks = saves ? looks + 1 : 0;
+    compact(looks > LOOKS_UNTIL_COLLECTED && (compacts || gapsBytes() > LARGE_GAPS_BYTES));
     if (saves && looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
   }, everyMs).unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    compact(false);
+  };
 }
 
 /**
@@ -60,6 +74,12 @@ function bufferBeyondGrowth(): ArrayBuffer | undefined {
     // There are no addresses for it, so V8 collects when it does so by itself.
     return undefined;
   }
+}
+
+/** Free memory between lasting objects, which V8 leaves there unless it is to save memory. */
+function gapsBytes(): number {
+  const old = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space');
+  return old === undefined ? 0 : old.space_size - old.space_used_size;
 }
 
 /**

@@ -49,10 +49,18 @@ const BUSY_THEN_AT_REST = `
   }, 50);
 `;
 
-const run = (script: string, ...flags: string[]) => {
+const run = (script: string, flags: readonly string[] = [], ...words: string[]) => {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    [...flags, '--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script, SOURCE],
+    [
+      ...flags,
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '-e',
+      script,
+      SOURCE,
+      ...words,
+    ],
     { encoding: 'utf8', timeout: 60_000 },
   );
   return { stdout, stderr, status };
@@ -65,7 +73,7 @@ const OF_IMAGE = [
 ];
 
 test('V8 frees what is left of busy times once the thread rests', () => {
-  expect(run(BUSY_THEN_AT_REST, ...OF_IMAGE)).toEqual({ stdout: 'true true true\n', stderr: '', status: 0 });
+  expect(run(BUSY_THEN_AT_REST, OF_IMAGE)).toEqual({ stdout: 'true true true\n', stderr: '', status: 0 });
 });
 
 // Optimised code for objects of which none is left, as of reviews between two of them.
@@ -91,7 +99,37 @@ const OPTIMISED_THEN_AT_REST = `
 test('the code of what came before the rest is kept, where a collection that saves memory takes it', () => {
   const flags = ['--allow-natives-syntax', '--expose-gc', ...OF_IMAGE];
   const kept = { stdout: 'true true false\n', stderr: '', status: 0 };
-  expect(run(OPTIMISED_THEN_AT_REST, ...flags)).toEqual(kept);
+  expect(run(OPTIMISED_THEN_AT_REST, flags)).toEqual(kept);
+});
+
+// V8 is asked by its flag, and told how much of the heap is in use by a list.
+const GAPS_AT_REST = `
+  const [source, gapsMiB] = process.argv.slice(1);
+  const v8 = process.getBuiltinModule('node:v8');
+  const said = [];
+  v8.setFlagsFromString = (flag) => said.push(flag);
+  v8.getHeapSpaceStatistics = () => [
+    { space_name: 'new_space', space_size: 2 ** 30, space_used_size: 0 },
+    { space_name: 'old_space', space_size: (50 + Number(gapsMiB)) * 2 ** 20, space_used_size: 50 * 2 ** 20 },
+  ];
+  process.getBuiltinModule('node:module').syncBuiltinESMExports();
+  const { saveMemoryAtRest } = await import(source);
+  const end = saveMemoryAtRest(20);
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks += 1;
+    if (looks < 30 && said.length < 2) return;
+    clearInterval(timer);
+    end();
+    console.log(...said);
+  }, 40);
+`;
+
+test.each([
+  [17, '--optimize-for-size --no-optimize-for-size\n'],
+  [16, '\n'],
+])('with %i MiB free between lasting objects V8 is told: %j', (gaps, stdout) => {
+  expect(run(GAPS_AT_REST, [], String(gaps))).toEqual({ stdout, stderr: '', status: 0 });
 });
 
 // Buffers of which every second stays: what is freed lies between what is in use.
