@@ -18,13 +18,17 @@ const LARGE_GAPS_BYTES = 16 * 2 ** 20;
 /** V8 lets a small heap grow by less. What the C library makes of so many bytes takes addresses, and no memory. */
 const LEAST_BUFFER_BYTES = 64 * 2 ** 20;
 
-/** When memory is to be saved: for half a minute from when the thread has come to rest. */
+/**
+ * When memory is to be saved: for half a minute from when the thread has come to rest, whatever it does then, since V8's own
+ * collection may be what it works at.
+ */
 export class Rest {
   #quiet = 0;
 
   /** @param utilization share of the time since the last look for which the thread worked */
   savesAfter(utilization: number): boolean {
-    this.#quiet = utilization < RESTS_BELOW ? this.#quiet + 1 : 0;
+    const saved = this.#quiet >= LOOKS_UNTIL_REST && this.#quiet < LOOKS_UNTIL_REST + LOOKS_AT_REST;
+    this.#quiet = saved || utilization < RESTS_BELOW ? this.#quiet + 1 : 0;
     return this.#quiet >= LOOKS_UNTIL_REST && this.#quiet < LOOKS_UNTIL_REST + LOOKS_AT_REST;
   }
 }
@@ -47,14 +51,15 @@ export function saveMemoryAtRest(everyMs = LOOK_EVERY_MS): () => void {
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    const saves = rest.savesAfter(performance.eventLoopUtilization(now, before).utilization);
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    const saves = rest.savesAfter(utilization);
     before = now;
     // The collection has ended by the next look; a buffer that it found alive would bring on the next one.
     buffer?.transfer(0);
     buffer = saves && looks === 0 ? bufferBeyondGrowth() : undefined;
     looks = saves ? looks + 1 : 0;
     compact(looks > LOOKS_UNTIL_COLLECTED && (compacts || gapsBytes() > LARGE_GAPS_BYTES));
-    if (saves && looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
+    if (saves && utilization < RESTS_BELOW && looks % LOOKS_BETWEEN_RETURNS === 0) giveBack?.();
   }, everyMs).unref();
   return () => {
     clearInterval(timer);

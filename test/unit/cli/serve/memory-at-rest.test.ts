@@ -17,12 +17,12 @@ test('memory is saved for thirty looks, from the tenth in a row on that finds th
   expect(saves(1_000, 0)).toBe(0);
 });
 
-test('as soon as the thread works it is not saved any more, and again after another rest', () => {
+test('work meanwhile, as of a collection, ends nothing and begins nothing; after work and another rest it is saved again', () => {
   const rest = new Rest();
-  const saves = (...utilizations: number[]): boolean =>
-    utilizations.map((one) => rest.savesAfter(one)).at(-1) === true;
-  const ten = Array<number>(10).fill(0);
-  expect([saves(...ten), saves(0.3), saves(0), saves(...ten)]).toEqual([true, false, false, true]);
+  const saves = (looks: number, utilization: number): number =>
+    Array.from({ length: looks }, () => rest.savesAfter(utilization)).filter(Boolean).length;
+  expect([saves(10, 0), saves(5, 0.3), saves(40, 0)]).toEqual([1, 5, 24]);
+  expect([saves(1, 0.3), saves(9, 0), saves(1, 0)]).toEqual([0, 0, 1]);
 });
 
 // Buffers that live long enough to be taken for lasting, beside enough of a heap to be collected as a whole now and then.
