@@ -18,8 +18,8 @@ export interface PlainDocument {
   readonly start: number;
 }
 
-/** What the two read in different ways: a merge, and characters that separate lines or cannot be printed. */
-const ELSEWHERE = /<<|[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
+/** What the two read in different ways: a merge, a last line of spaces, and characters that separate lines or cannot be printed. */
+const ELSEWHERE = /<<|\n +$|[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
 /** What a text that is none may begin with: digits, signs and the words of YAML 1.1. */
 const FIRST = ['', ...'0123456789+-.~yYnNtTfFoOeE'];
 

@@ -92,6 +92,7 @@ spec:
     ['a key twice', 'a: 1\na: 2\n'],
     ['a merge', '<<: {}\n'],
     ['a tab', 'a:\tb\n'],
+    ['a last line of spaces', 'a: |+\n  '],
     ['a list', '- a\n'],
     ['nothing', '# a comment\n'],
     ['a second document', 'a: 1\n---\nb: 2\n'],
