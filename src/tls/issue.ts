@@ -73,10 +73,7 @@ export const issueServingCertificate = ({
     extensions: [
       ...endEntity,
       { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: dnsNames.map(altNameOf),
-      },
+      { name: 'subjectAltName', altNames: dnsNames.map(altNameOf) },
     ],
   });
 

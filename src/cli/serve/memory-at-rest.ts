@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** The thread's share of work is looked at this often (ms): as soon as it works, speed matters again. */
+/** The thread's share of work is looked at this often (ms). */
 const LOOK_EVERY_MS = 1_000;
 /** A thread that worked for a larger share of the time since the last look does not rest. */
 const RESTS_BELOW = 0.05;
@@ -13,7 +13,7 @@ const LOOKS_AT_REST = 30;
 const LOOKS_BETWEEN_RETURNS = 3;
 /** The collection has ended by this look. */
 const LOOKS_UNTIL_COLLECTED = 5;
-/** Free memory between lasting objects for which it is worth to lose optimised code. */
+/** Free memory between lasting objects that is worth the loss of optimised code. */
 const LARGE_GAPS_BYTES = 16 * 2 ** 20;
 /** V8 lets a small heap grow by less. What the C library makes of so many bytes takes addresses, and no memory. */
 const LEAST_BUFFER_BYTES = 64 * 2 ** 20;
@@ -27,8 +27,11 @@ export class Rest {
 
   /** @param utilization share of the time since the last look for which the thread worked */
   savesAfter(utilization: number): boolean {
-    const saved = this.#quiet >= LOOKS_UNTIL_REST && this.#quiet < LOOKS_UNTIL_REST + LOOKS_AT_REST;
-    this.#quiet = saved || utilization < RESTS_BELOW ? this.#quiet + 1 : 0;
+    this.#quiet = this.#saves || utilization < RESTS_BELOW ? this.#quiet + 1 : 0;
+    return this.#saves;
+  }
+
+  get #saves(): boolean {
     return this.#quiet >= LOOKS_UNTIL_REST && this.#quiet < LOOKS_UNTIL_REST + LOOKS_AT_REST;
   }
 }
