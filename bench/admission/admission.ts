@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { figure, short, withInterval, type Figure, type StageReport } from '../measure/figures.ts';
-import { meanOf, NOTHING, plainMean, ratioOf, type Estimate } from '../measure/interval.ts';
+import { meanOf, NOTHING, plainMean, type Estimate } from '../measure/interval.ts';
 import type { Placement } from '../measure/placement.ts';
 import { buildPeer } from './build-peer.ts';
 import type { Contest, ContestResult, Sent, Slice } from './contest.ts';
+import { p99sOf, ratioBetween, ratioOrNothing, slicesOf, valueOf } from './ratios.ts';
 import { bodyOf, type Body } from './reviews.ts';
 import { startServer, type RunningServer, type Scratch, type ServerName } from './servers.ts';
 
@@ -151,33 +152,6 @@ export async function contest(
   }
 }
 
-const slicesOf = (results: readonly ContestResult[], server: ServerName): Slice[] =>
-  results.flatMap((result) => result.slices[server] ?? []);
-
-type Of = 'cpuMicros' | 'p99' | 'perSecond';
-const valueOf = (slice: Slice, of: Of): number =>
-  of === 'perSecond' ? (slice.reviews / slice.ms) * 1000 : slice[of];
-
-/** How many times what `lower` had is what `upper` had, over the rounds in which both took part. */
-export function ratioBetween(
-  upper: ServerName,
-  lower: ServerName,
-  of: Of,
-  results: readonly ContestResult[] = [],
-): Estimate {
-  const [above, below]: [number[], number[]] = [[], []];
-  for (const { slices } of results) {
-    const others = new Map(slices[lower]?.map((slice) => [slice.round, slice]));
-    for (const slice of slices[upper] ?? []) {
-      const other = others.get(slice.round);
-      if (other === undefined) continue;
-      above.push(valueOf(slice, of));
-      below.push(valueOf(other, of));
-    }
-  }
-  return above.length === 0 ? NOTHING : ratioOf(above, below);
-}
-
 const NAMES: Readonly<Record<ServerName, string>> = {
   bare: 'bare node:https',
   muster: 'Muster',
@@ -203,7 +177,7 @@ function table(measured: Measured): string[][] {
         short(mean(({ cpuMicros }) => cpuMicros)),
         name === 'bare' ? '1' : withInterval(ratioBetween(name, 'bare', 'cpuMicros', results)),
         mean(({ p50 }) => p50).toFixed(2),
-        mean(({ p99 }) => p99).toFixed(2),
+        plainMean(p99sOf(results, name)).toFixed(2),
         plainMean(results.map(({ rss }) => rss[name] ?? Number.NaN)).toFixed(0),
       ];
     });
@@ -236,9 +210,11 @@ function figuresOf(measured: Measured): Figure[] {
         ratioBetween('peer', 'muster', 'cpuMicros', of(id)),
         { least: MIN_PEER_TO_MUSTER },
       ),
-      goal(`${id} KiB: p99 at 16 connections, times bare`, ratioBetween('muster', 'bare', 'p99', of(id)), {
-        most: MAX_P99_TO_BARE,
-      }),
+      goal(
+        `${id} KiB: p99 at 16 connections, times bare`,
+        ratioOrNothing(p99sOf(of(id), 'muster'), p99sOf(of(id), 'bare')),
+        { most: MAX_P99_TO_BARE },
+      ),
     ]),
     goal('new connections per second, times bare', ratioBetween('muster', 'bare', 'perSecond', of('new')), {
       least: MIN_NEW_CONNECTIONS_TO_BARE,

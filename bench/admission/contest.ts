@@ -54,12 +54,16 @@ export interface Slice {
   readonly cpuMicros: number;
   /** Milliseconds from the first byte written to the answer read; in mode `new` from before the handshake. */
   readonly p50: number;
-  readonly p99: number;
 }
 
 /** What the load generator prints as JSON. */
 export interface ContestResult {
   readonly slices: Readonly<Record<string, readonly Slice[]>>;
+  /**
+   * p99 of the reviews of five turns together, in milliseconds as in {@link Slice.p50}. One pause makes up all of a single turn's
+   * p99, since sixteen of its 1,500 reviews wait for it.
+   */
+  readonly p99s: Readonly<Record<string, readonly number[]>>;
   /** MiB at the end. */
   readonly rss: Readonly<Record<string, number>>;
 }

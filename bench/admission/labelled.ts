@@ -1,7 +1,7 @@
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
 import { plainMean } from '../measure/interval.ts';
-import { contest, ratioBetween, type AdmissionSetting, type AdmissionTiming } from './admission.ts';
-import type { ContestResult } from './contest.ts';
+import { contest, type AdmissionSetting, type AdmissionTiming } from './admission.ts';
+import { ratioBetween, type Rounds } from './ratios.ts';
 import { patchOf } from './patch-of.ts';
 import { bodyOf, type Body } from './reviews.ts';
 import { startServer, type RunningServer } from './servers.ts';
@@ -20,7 +20,7 @@ export async function measureLabelled(
   setting: AdmissionSetting,
 ): Promise<StageReport> {
   const { scratch, progress } = setting;
-  const results: ContestResult[] = [];
+  const results: Rounds[] = [];
   for (let start = 1; start <= starts; start += 1) {
     const servers: RunningServer[] = [];
     try {
@@ -29,7 +29,7 @@ export async function measureLabelled(
       const [named, asking] =
         start % 2 === 0 ? (['muster', 'other'] as const) : (['other', 'muster'] as const);
       const patch = await patchOf(servers[0] as RunningServer, scratch.caFile, ASKING);
-      const { slices, rss } = await contest(
+      const { slices } = await contest(
         servers,
         {
           ...{ body: NAMED, mode: 'keep', rounds, sliceMs, warmUpMs: firstWarmUpMs },
@@ -37,7 +37,7 @@ export async function measureLabelled(
         },
         setting,
       );
-      const result = { rss, slices: { muster: slices[asking] ?? [], other: slices[named] ?? [] } };
+      const result = { slices: { muster: slices[asking] ?? [], other: slices[named] ?? [] } };
       results.push(result);
       const ratio = withInterval(ratioBetween('muster', 'other', 'cpuMicros', [result]));
       progress(`a Pod with muster.dev/gang, start ${start} of ${starts}: CPU ${ratio} × with both labels`);

@@ -19,15 +19,30 @@ const secureContext = createSecureContext({
   ciphers: 'TLS_AES_128_GCM_SHA256',
 });
 
+/** Turns whose reviews give one p99 together. */
+const TURNS_OF_P99 = 5;
+
 /** A slice whose CPU time is not known before the next begins. */
 type Turn = Omit<Slice, 'cpuMicros'> & { readonly from: number };
+
+/** Of one contender. */
+interface Taken {
+  readonly side: Side;
+  reviews: number;
+  /** The turn whose CPU time is not known yet. */
+  readonly turns: Turn[];
+  readonly slices: Slice[];
+  /** Milliseconds of each review, by turn. */
+  readonly waits: (readonly number[])[];
+}
 
 class Side {
   readonly name: string;
   readonly every: number;
   readonly #pid: number;
   readonly #lanes: readonly Lane[];
-  readonly #waits: number[] = [];
+  /** Milliseconds of each review of the last turn. */
+  waits: number[] = [];
   #left = 0;
   #open = 0;
   #over: (() => void) | undefined;
@@ -59,7 +74,7 @@ class Side {
   async turn(round: number, reviews: number): Promise<Turn> {
     const from = this.cpuMicros;
     const since = performance.now();
-    this.#waits.length = 0;
+    this.waits = [];
     this.#left = reviews - this.#lanes.length;
     this.#open = this.#lanes.length;
     await new Promise<void>((resolve, reject) => {
@@ -67,12 +82,11 @@ class Side {
       this.#failed = reject;
       for (const lane of this.#lanes) lane.send();
     });
-    const [p50, p99] = [quantile(this.#waits, 0.5), quantile(this.#waits, 0.99)];
-    return { round, reviews, ms: performance.now() - since, p50, p99, from };
+    return { round, reviews, ms: performance.now() - since, p50: quantile(this.waits, 0.5), from };
   }
 
   #answered(lane: Lane, ms: number): void {
-    this.#waits.push(ms);
+    this.waits.push(ms);
     if (this.#left > 0) {
       this.#left -= 1;
       lane.send();
@@ -99,16 +113,16 @@ async function warmUp(side: Side): Promise<number> {
 }
 
 async function measure(): Promise<ContestResult> {
-  const sides: { side: Side; reviews: number; turns: Turn[]; slices: Slice[] }[] = [];
+  const sides: Taken[] = [];
   for (const contender of contest.contenders) {
     const side = new Side(contender);
-    sides.push({ side, reviews: await warmUp(side), turns: [], slices: [] });
+    sides.push({ side, reviews: await warmUp(side), turns: [], slices: [], waits: [] });
   }
   // Those who are compared turn by turn have equally many in a turn: a shorter one is colder from its first review to its last.
   const close = sides.filter(({ side }) => side.every === 1);
   const equal = Math.round(plainMean(close.map(({ reviews }) => reviews)));
   for (const one of close) one.reviews = equal;
-  const settle = ({ side, turns, slices }: (typeof sides)[number]): void => {
+  const settle = ({ side, turns, slices }: Taken): void => {
     const turn = turns.pop();
     if (turn === undefined) return;
     const { from, ...rest } = turn;
@@ -119,14 +133,23 @@ async function measure(): Promise<ContestResult> {
       if (round % one.side.every !== 0) continue;
       settle(one);
       one.turns.push(await one.side.turn(round, one.reviews));
+      one.waits.push(one.side.waits);
     }
   }
   await delay(AFTERWARDS_MS);
   sides.forEach(settle);
   return {
     slices: Object.fromEntries(sides.map(({ side, slices }) => [side.name, slices])),
+    p99s: Object.fromEntries(sides.map(({ side, waits }) => [side.name, p99sOf(waits)])),
     rss: Object.fromEntries(sides.map(({ side }) => [side.name, side.rssMiB])),
   };
+}
+
+function p99sOf(turns: readonly (readonly number[])[]): number[] {
+  const samples = Math.ceil(turns.length / TURNS_OF_P99);
+  return Array.from({ length: samples }, (_, at) =>
+    quantile(turns.slice(at * TURNS_OF_P99, (at + 1) * TURNS_OF_P99).flat(), 0.99),
+  );
 }
 
 let finished = false;

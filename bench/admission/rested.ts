@@ -1,7 +1,7 @@
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
 import { plainMean } from '../measure/interval.ts';
-import { contest, ratioBetween, type AdmissionSetting } from './admission.ts';
-import type { ContestResult } from './contest.ts';
+import { contest, type AdmissionSetting } from './admission.ts';
+import { ratioBetween, type Rounds } from './ratios.ts';
 import { bodyOf } from './reviews.ts';
 import { startServer, type RunningServer, type ServerName } from './servers.ts';
 
@@ -29,7 +29,7 @@ type Side = Extract<ServerName, 'muster' | 'other'>;
 export async function measureRested(timing: RestedTiming, setting: AdmissionSetting): Promise<StageReport> {
   const { scratch, progress } = setting;
   const servers: RunningServer[] = [];
-  const results: ContestResult[] = [];
+  const results: Rounds[] = [];
   const load = { body: BODY, mode: 'keep', sliceMs: timing.sliceMs } as const;
   try {
     for (const name of ['muster', 'other'] as const) servers.push(await startServer(name, scratch, setting));
@@ -41,8 +41,8 @@ export async function measureRested(timing: RestedTiming, setting: AdmissionSett
       const over = performance.now() + timing.restMs;
       while (performance.now() < over) await contest(busy, { ...load, warmUpMs: 0, rounds: 10 }, setting);
       const both = { ...load, warmUpMs: 0, rounds: timing.slices, reviews: timing.reviews };
-      const { slices, rss } = await contest(servers, both, setting);
-      const result = { rss, slices: { muster: slices[rests] ?? [], other: slices[works] ?? [] } };
+      const { slices } = await contest(servers, both, setting);
+      const result = { slices: { muster: slices[rests] ?? [], other: slices[works] ?? [] } };
       results.push(result);
       const ratio = withInterval(ratioBetween('muster', 'other', 'cpuMicros', [result]));
       progress(`after rest ${rest} of ${timing.rests}: CPU ${ratio} × without one`);
