@@ -174,7 +174,7 @@ const QUICK: Timing = {
 };
 
 const USUAL: Timing = {
-  admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
+  admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 15_000, warmUpMs: 500 },
   labelled: { starts: 6, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
   rested: { rests: 6, restMs: 40_000, sliceMs: 100, warmUpMs: 6000, slices: 5, reviews: 304 },
   growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },

@@ -134,6 +134,8 @@ async function measure(): Promise<ContestResult> {
       settle(one);
       one.turns.push(await one.side.turn(round, one.reviews));
       one.waits.push(one.side.waits);
+      // Else the same one would always have its turn beside what the slow one still does.
+      if (one.side.every > 1) await delay(AFTERWARDS_MS);
     }
   }
   await delay(AFTERWARDS_MS);
