@@ -108,7 +108,7 @@ clusterSuite('muster timeline on a real control plane, by somebody who may view 
       return (
         bound.length === 2 &&
         ['train-0', 'train-1'].every(isNamed) &&
-        Math.max(...bound.map(({ metadata }) => Date.parse(metadata.creationTimestamp)))
+        Math.max(...[...bound, ...released].map(({ metadata }) => Date.parse(metadata.creationTimestamp)))
       );
     });
     await until('that second is over', () => Date.now() >= last + 1_000);
