@@ -77,7 +77,7 @@ describe('Dockerfile', () => {
       ],
       Entrypoint: [
         '/nodejs/bin/node',
-        '--max-semi-space-size=16',
+        '--max-semi-space-size=8',
         '--heap-growing-percent=60',
         '--external-memory-accounted-in-global-limit',
         '--v8-pool-size=0',

@@ -67,7 +67,7 @@ const run = (script: string, flags: readonly string[] = [], ...words: string[]) 
 };
 /** As the image starts the program, so far as it concerns collections. */
 const OF_IMAGE = [
-  '--max-semi-space-size=16',
+  '--max-semi-space-size=8',
   '--heap-growing-percent=60',
   '--external-memory-accounted-in-global-limit',
 ];
