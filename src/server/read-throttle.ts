@@ -77,8 +77,13 @@ export class ConnectionThrottle {
 
 /** Bytes of one body that are read per iteration: half a millisecond's work. */
 const PART_BYTES = 256 * 1024;
-/** Bytes of a discarded body (one that was answered early) that are read per iteration; as much as Node reads at once. */
+/** Bytes of a discarded body (one that was answered early) that are read at a time; as much as Node reads at once. */
 const DISCARDED_PART_BYTES = 64 * 1024;
+/**
+ * Milliseconds between two parts of discarded bodies, those of all senders together. Decrypting them takes a fiftieth of the
+ * thread, and a sender who reads the answer last is done with 8 MB before his connection is closed.
+ */
+const DISCARD_MS = 10;
 /**
  * A body up to this size is read without pauses, which would cost a tenth of a review of half a megabyte; all such bodies
  * together are read up to this many bytes per iteration, two milliseconds' work.
@@ -93,6 +98,8 @@ const LONG_BYTES = 1024 * 1024;
 export class BodyThrottle {
   readonly #waiting = new RoundRobin<() => void>();
   readonly #ticks = new OnePerTick(() => this.#waiting.next());
+  readonly #discarded = new RoundRobin<() => void>();
+  #discarding = false;
   /** Bytes of large bodies in the present iteration; undefined before the first. */
   #inIteration: number | undefined;
 
@@ -107,13 +114,33 @@ export class BodyThrottle {
       since += chunk.length;
       const isTooMuch = this.#count(chunk.length) > LONG_BYTES;
       if (!isTooMuch && !inParts) return;
-      if (!isTooMuch && since < (isAnswered() ? DISCARDED_PART_BYTES : PART_BYTES)) return;
+      const isDiscarded = isAnswered();
+      if (!isTooMuch && since < (isDiscarded ? DISCARDED_PART_BYTES : PART_BYTES)) return;
       inParts = true;
       since = 0;
       request.pause();
-      this.#waiting.add(address, () => request.resume());
-      this.#ticks.schedule();
+      const read = (): void => void request.resume();
+      if (isDiscarded) this.#discardLater(address, read);
+      else {
+        this.#waiting.add(address, read);
+        this.#ticks.schedule();
+      }
     });
+  }
+
+  #discardLater(address: string, read: () => void): void {
+    this.#discarded.add(address, read);
+    this.#discardNext();
+  }
+
+  #discardNext(): void {
+    if (this.#discarding || this.#discarded.isEmpty) return;
+    this.#discarding = true;
+    setTimeout(() => {
+      this.#discarding = false;
+      this.#discarded.next()?.();
+      this.#discardNext();
+    }, DISCARD_MS).unref();
   }
 
   /** @returns the bytes of this iteration so far */

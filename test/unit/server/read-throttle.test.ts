@@ -213,6 +213,18 @@ describe('a large body', () => {
     expect([...seen].filter((kib) => kib > 0)).toEqual([256, 320, 384, 448, 512]);
   });
 
+  test('has such parts read once in ten milliseconds, those of all senders together', async () => {
+    const reading = new BodyThrottle();
+    const startedAt = performance.now();
+    const refused = ['a', 'a', 'b', 'c'].map((address) =>
+      body(reading, address, 512, { isAnswered: () => true, announced: 2000 }),
+    );
+    while (refused.some((one) => !one.ended())) await nextTurn();
+    expect(refused.map((one) => one.read())).toEqual([512, 512, 512, 512]);
+    // Eight parts of each; a timer may be a millisecond early.
+    expect(performance.now() - startedAt).toBeGreaterThan(4 * 8 * 9);
+  });
+
   test('takes turns with those of other addresses', async () => {
     const reading = new BodyThrottle();
     const many = Array.from({ length: 4 }, () => body(reading, 'a', 2048));
