@@ -48,9 +48,9 @@ test('V10: a chunked body costs less than three times the cap until it is refuse
   wire.destroy();
   expect(sent).toBeGreaterThan(CAP);
   expect(untilRefused - before).toBeLessThan(3 * CAP + NOISE);
-  // What is still sent is read and dropped, so that the sender sees its answer: garbage, not memory that is held.
-  expect(peak - before).toBeLessThan(sent);
-  expect(peak - before).toBeLessThan(16 * CAP);
+  // What is still sent is read slowly and dropped, so that the sender sees its answer: garbage, not memory that is held.
+  expect(sent).toBeLessThan(8 * CAP);
+  expect(peak - before).toBeLessThan(5 * CAP + NOISE);
   await golden();
 });
 
