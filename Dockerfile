@@ -46,11 +46,11 @@ USER 65532:65532
 EXPOSE 9443 8081 8080
 # Node itself is the first process, so SIGTERM reaches the drain without a shell in between. The flags fit V8 to a program
 # of which nearly everything that it reads is garbage a moment later (docs/benchmarks.md). The first gives the young generation
-# 8 MiB: more copies less of what reviews leave, but pauses longer beside many connections (ADR 58); the second has the old one collected earlier,
-# since garbage would grow to several times of what is in use; the third keeps the bodies of large reviews, which lie outside of V8's
-# heap, from asking for a whole collection every few reviews. The fourth gives V8 as many helping threads as the container has
-# cores to spare, at least one, where it would have four: on one core they would take four fifths of it from the reviews for as
-# long as they collect.
+# 8 MiB: with less V8 copies more of what reviews leave, with more it pauses longer beside many connections (ADR 58). The
+# second has the old one collected earlier, since garbage would grow to several times of what is in use; the third keeps the
+# bodies of large reviews, which lie outside of V8's heap, from asking for a whole collection every few reviews. The fourth
+# gives V8 as many helping threads as the container has cores to spare, at least one, where it would have four: on one core
+# they would take four fifths of it from the reviews for as long as they collect.
 ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=8", "--heap-growing-percent=60", "--external-memory-accounted-in-global-limit", "--v8-pool-size=0", "/app/dist/src/main.js"]
 CMD ["serve", "--help"]
 ARG VERSION=''

@@ -108,18 +108,26 @@ export class RoundRobin<T> {
 /** Runs one waiting task per iteration of the event loop, so that I/O is handled between any two. */
 export class OnePerTick {
   readonly #next: () => (() => void) | undefined;
+  readonly #later: (run: () => void) => unknown;
   #scheduled = false;
 
-  /** @param next takes out the next task, which must not throw */
-  constructor(next: () => (() => void) | undefined) {
+  /**
+   * @param next takes out the next task, which must not throw
+   * @param later calls `run` in a later iteration: the next one unless told otherwise
+   */
+  constructor(
+    next: () => (() => void) | undefined,
+    later: (run: () => void) => unknown = (run) => setImmediate(run),
+  ) {
     this.#next = next;
+    this.#later = later;
   }
 
   /** Called when a task waits. */
   schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(this.#iteration);
+    this.#later(this.#iteration);
   }
 
   readonly #iteration = (): void => {

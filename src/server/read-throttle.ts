@@ -99,7 +99,10 @@ export class BodyThrottle {
   readonly #waiting = new RoundRobin<() => void>();
   readonly #ticks = new OnePerTick(() => this.#waiting.next());
   readonly #discarded = new RoundRobin<() => void>();
-  #discarding = false;
+  readonly #discards = new OnePerTick(
+    () => this.#discarded.next(),
+    (run) => setTimeout(run, DISCARD_MS).unref(),
+  );
   /** Bytes of large bodies in the present iteration; undefined before the first. */
   #inIteration: number | undefined;
 
@@ -119,28 +122,10 @@ export class BodyThrottle {
       inParts = true;
       since = 0;
       request.pause();
-      const read = (): void => void request.resume();
-      if (isDiscarded) this.#discardLater(address, read);
-      else {
-        this.#waiting.add(address, read);
-        this.#ticks.schedule();
-      }
+      const [queue, ticks] = isDiscarded ? [this.#discarded, this.#discards] : [this.#waiting, this.#ticks];
+      queue.add(address, () => request.resume());
+      ticks.schedule();
     });
-  }
-
-  #discardLater(address: string, read: () => void): void {
-    this.#discarded.add(address, read);
-    this.#discardNext();
-  }
-
-  #discardNext(): void {
-    if (this.#discarding || this.#discarded.isEmpty) return;
-    this.#discarding = true;
-    setTimeout(() => {
-      this.#discarding = false;
-      this.#discarded.next()?.();
-      this.#discardNext();
-    }, DISCARD_MS).unref();
   }
 
   /** @returns the bytes of this iteration so far */
