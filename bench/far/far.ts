@@ -120,13 +120,17 @@ async function oneRound(
   const writes = namespaces.map((namespace) => countWrites(stage.auditLog, namespace));
   const sumOf = (of: (one: Writes) => number): number => writes.reduce((sum, one) => sum + of(one), 0);
   const gangs = shape.gangs * namespaces.length;
+  const all = sumOf((one) => one.references + one.status + one.gates) - gangs * shape.podsPerGang;
+  const toldAgain = sumOf((one) => one.toldAgain);
   await each((namespace) => stage.empty(namespace));
   await each((namespace) => observer.gone(namespace, PATIENCE));
   return {
     ms: Math.max(...offAt.values()) - Math.max(...completeAt.values()),
     waits: Array.from(offAt, ([gang, at]) => at - (completeAt.get(gang) ?? Number.NaN)),
-    writesBeyondPods: sumOf((one) => one.references + one.status + one.gates) / gangs - shape.podsPerGang,
-    toldAgain: sumOf((one) => one.toldAgain) / gangs,
+    writesBeyondPods: all / gangs,
+    toldAgain: toldAgain / gangs,
+    // Of whole numbers: the difference of the quotients would be more than three by a rounding.
+    otherWritesBeyondPods: (all - toldAgain) / gangs,
     refused: sumOf(({ refused }) => refused),
   };
 }

@@ -3,9 +3,8 @@ import { POD_GANGS, PODS, type KubeObject } from '../../src/kube/client/resource
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { settledRss } from '../admission/growth.ts';
 import { inParallel } from '../measure/in-parallel.ts';
-import { bareListMs } from './bare-list.ts';
 import { benchGang, benchPod, gangName, type Shape } from './objects.ts';
-import { ReviewsMeanwhile } from './reviews-meanwhile.ts';
+import { restart, type Restart } from './restart.ts';
 import type { LoopStage } from './stage.ts';
 import { peakRssMiBOf } from '../measure/process-usage.ts';
 import type { RunningServer } from '../admission/servers.ts';
@@ -28,20 +27,14 @@ export interface LoopMemory {
   readonly lived: MemorySample;
   /** Another process, started when all was there: it has listed them. */
   readonly listed: MemorySample;
-  /** Milliseconds from that process's start to its first write, for which it has to have listed everything. */
-  readonly readyMs: number;
-  /** Milliseconds in which a client that reads nothing receives the same lists, right before. */
-  readonly bareMs: number;
-  /** Milliseconds that each review took meanwhile. */
-  readonly reviewWaits: readonly number[];
-  /** The same of a webhook that decides nothing, while that client received the lists. */
-  readonly bareWaits: readonly number[];
+  readonly restarts: readonly Restart[];
 }
 
 export interface MemoryTiming {
   readonly shape: Shape;
   /** Memory is watched this long (ms); the lowest counts. */
   readonly settleMs: number;
+  readonly restarts: number;
 }
 
 const NAMESPACE = 'crowd';
@@ -53,7 +46,7 @@ const PATIENCE = 3_600_000;
 
 export async function measureMemory(
   stage: LoopStage,
-  { shape, settleMs }: MemoryTiming,
+  { shape, settleMs, restarts: count }: MemoryTiming,
   progress: (line: string) => void,
 ): Promise<LoopMemory> {
   const { client } = stage;
@@ -80,40 +73,23 @@ export async function measureMemory(
   const lived = await sampleOf(first, settleMs);
   progress(`memory: ${describe(lived)} having seen ${made} Pods come`);
   await first.stop();
-  const { bareMs, bareWaits } = await bareLists(stage);
-  progress(`memory: ${bareMs.toFixed(0)} ms for lists that nobody reads`);
-  const startedAt = performance.now();
-  const reviews = new ReviewsMeanwhile();
-  const second = await stage.startMuster({ opened: (muster, scratch) => reviews.begin(muster, scratch) });
-  const readyMs = performance.now() - startedAt;
-  await reviews.end();
-  progress(`memory: ${readyMs.toFixed(0)} ms from its start to its first write`);
-  const listed = await sampleOf(second, settleMs);
-  progress(`memory: ${describe(listed)} having listed them`);
-  await second.stop();
+  const restarts: Restart[] = [];
+  let listed = empty;
+  while (restarts.length < count) {
+    const { muster, ...took } = await restart(stage);
+    restarts.push(took);
+    progress(
+      `memory: ${took.readyMs.toFixed(0)} ms from its start to its first write, ${took.bareMs.toFixed(0)} for lists that nobody reads`,
+    );
+    if (restarts.length === 1) {
+      listed = await sampleOf(muster, settleMs);
+      progress(`memory: ${describe(listed)} having listed them`);
+    }
+    await muster.stop();
+  }
   const target = { resource: PODS, namespace: NAMESPACE, name: `${gangName(0)}-worker-0` };
   const podBytes = JSON.stringify(await client.get(target)).length;
-  return {
-    pods: made,
-    podBytes,
-    empty,
-    lived,
-    listed,
-    readyMs,
-    bareMs,
-    reviewWaits: reviews.waits,
-    bareWaits,
-  };
-}
-
-/** What lists cost who has nothing to do with them. */
-async function bareLists(stage: LoopStage): Promise<Pick<LoopMemory, 'bareMs' | 'bareWaits'>> {
-  const reviews = new ReviewsMeanwhile();
-  const webhook = await stage.startBareWebhook((opened, scratch) => reviews.begin(opened, scratch));
-  const bareMs = await bareListMs(stage.plane.kubeconfig);
-  await reviews.end();
-  await webhook.stop();
-  return { bareMs, bareWaits: reviews.waits };
+  return { pods: made, podBytes, empty, lived, listed, restarts };
 }
 
 async function allInitialized({ client }: LoopStage): Promise<boolean> {
