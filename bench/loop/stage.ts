@@ -5,7 +5,7 @@ import { MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
-import { POD_GANGS } from '../../src/kube/client/resources.ts';
+import { POD_GANGS, PODS } from '../../src/kube/client/resources.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
@@ -13,7 +13,7 @@ import { grantRights } from '../../test/cluster/support/looping-muster.ts';
 import { WITHOUT_NATIVE_GANGS } from '../../test/cluster/support/small-gangs.ts';
 import type { BareAnswer, BareRequest } from './bare.ts';
 import type { GangNames } from './bare-watching.ts';
-import { benchGang, type Contender } from './objects.ts';
+import { benchGang, benchPod, type Contender } from './objects.ts';
 import { writeAudit } from './writes.ts';
 import type { Placement } from '../measure/placement.ts';
 import { startServer, type RunningServer, type Scratch, type StartOptions } from '../admission/servers.ts';
@@ -94,8 +94,11 @@ export async function startStage(
         const options = { placement: ANYWHERE, kubeconfig: musterKubeconfig, ...given };
         const muster = await startServer('muster', scratch, options);
         given?.opened?.(muster, scratch);
-        const gang = benchGang(PROBE, probes++, { gangs: 1, podsPerGang: 1 });
+        const at = probes++;
+        const gang = benchGang(PROBE, at, { gangs: 1, podsPerGang: 1 });
         await client.create(POD_GANGS, gang);
+        // Without its Pod the gang would be told what it waits for only after two or three seconds.
+        await client.create(PODS, benchPod(PROBE, { gang: at, index: 0, contender: 'muster' }));
         await until('Muster writes a status', async () => {
           const target = { resource: POD_GANGS, namespace: PROBE, name: gang.metadata.name };
           return (await client.get(target)).status !== undefined;
