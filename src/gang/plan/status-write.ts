@@ -56,9 +56,10 @@ function wordsDelay({ now, lastStatusWrite, pods }: GangState): number {
   return Math.max(0, Math.min(due, lastStatusWrite + MESSAGE_PATIENCE_MS) - now);
 }
 
-/** Milliseconds since 1970 at which the newest Pod was created. */
+/** Milliseconds since 1970 at which the newest Pod was created; 0 where none has a creation time. */
 function newestOf(pods: GangState['pods']): number {
-  let newest = 0;
-  for (const pod of pods) newest = Math.max(newest, Date.parse(pod.creationTimestamp ?? '') || 0);
-  return newest;
+  // An API server writes all creation times in one form, which sorts as text: one is parsed, not a thousand.
+  let newest = '';
+  for (const { creationTimestamp = '' } of pods) if (creationTimestamp > newest) newest = creationTimestamp;
+  return Date.parse(newest) || 0;
 }
