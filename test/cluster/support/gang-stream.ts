@@ -42,7 +42,7 @@ export class GangStream {
     return { gangs: this.#count, refused: this.#refused };
   }
 
-  /** Waits until every Pod of the stream is bound, but for those that `isKnown` accepts. */
+  /** Waits until all Pods of the stream are bound, but for a part of one gang, whose names `isKnown` accepts. */
   async untilBound(isKnown: (name: string) => boolean): Promise<void> {
     await until('all Pods of the stream are bound', async () => {
       const { items } = await this.#client.ok<KubeList<StoredPod & { spec: { nodeName?: string } }>>(
@@ -53,8 +53,8 @@ export class GangStream {
         ({ metadata, spec }) => metadata.name.startsWith(this.#prefix) && spec.nodeName === undefined,
       );
       const unknown = unbound.filter(({ metadata }) => !isKnown(metadata.name));
-      if (unknown.length === 0) return true;
-      throw new Error(unknown.map((pod) => `${pod.metadata.name} [${gatesOf(pod).join()}]`).join(', '));
+      if (unknown.length === 0 && unbound.length < SIZE) return true;
+      throw new Error(unbound.map((pod) => `${pod.metadata.name} [${gatesOf(pod).join()}]`).join(', '));
     });
   }
 
